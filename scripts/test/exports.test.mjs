@@ -11,9 +11,10 @@ import { countSymbols, exportedNames } from "../lib/exports.mjs";
  * `@mrlm/kit/agent` and `@mrlm/kit/gateway`, by which the policy server and episodes share one form of each API, and `wastedSpans`; twelve
  * are the provision of workspaces: eight types of the spec, its provider, its contract suite, and its options; six run programs in workspaces and write the files of folders there, for
  * environments such as `agent@1` and `harbor@1`; five are the second provider, the two classes that it shares with the first, and the label by which it finds containers of a killed
- * process; one is the names of the root folder that `folders` of a workspace may not have.
+ * process; one is the names of the root folder that `folders` of a workspace may not have; ten are reward models: `RewardModel` of the spec, `RewardModels` of the
+ * runtime, `reward`, and seven of `@mrlm/kit/learning`, with which two algorithms read preferences, and training and use read a score at the same token.
  */
-const MOST_SYMBOLS = 904;
+const MOST_SYMBOLS = 914;
 
 /** Names that an author meets in `@mrlm/kit`, by the reason why they are there. At most 90: what fewer authors need belongs into another entry. */
 const KIT = {

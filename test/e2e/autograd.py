@@ -231,7 +231,37 @@ def mismatched(model, case, step=2):
     return max(0.0, total / len(episodes))
 
 
+def scores(model, head, row):
+    """Returns the values of the states after the last token of each run of the mask, the stop token of a turn."""
+    ends = [t for t, chosen in enumerate(row["mask"]) if chosen and not (row["mask"] + [0])[t + 1]]
+    hidden = model.base_model(input_ids=torch.tensor(row["tokens"])[None]).last_hidden_state[0]
+    return hidden[torch.tensor(ends)] @ head["weight"] + head["bias"]
+
+
+def reward_loss(model, case, _old):
+    """Returns the loss of a reward model. Pairs are two adjacent episodes."""
+    episodes, center = case["episodes"], case["options"].get("center_coefficient", 0.0)
+    found = [scores(model, case["head"], episode["rows"][-1])[-1] for episode in episodes]
+    losses = []
+    for i in range(0, len(found), 2):
+        won, lost = found[i], found[i + 1]
+        losses.append(
+            -torch.nn.functional.logsigmoid(won - lost - case["margins"][i // 2]) + center * (won + lost) ** 2
+        )
+    loss = torch.stack(losses).mean()
+    return loss, loss.item()
+
+
+def steps_loss(model, case, _old):
+    found = torch.cat([scores(model, case["head"], row) for episode in case["episodes"] for row in episode["rows"]])
+    labels = torch.tensor([label for episode in case["episodes"] for label in episode["labels"]])
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(found, labels)
+    return loss, loss.item()
+
+
 LOSSES = {
+    "reward": reward_loss,
+    "steps": steps_loss,
     "grpo": grpo_loss,
     "sft": sft_loss,
     "dpo": dpo_loss,
@@ -244,13 +274,17 @@ LOSSES = {
 def run(case):
     torch.manual_seed(0)
     model, options = load(case["before"]), case["options"]
-    has_head = case["kind"] == "critic" or options.get("critic") == "shared"
+    is_reward = case["kind"] in ("reward", "steps")
+    has_head = is_reward or case["kind"] == "critic" or options.get("critic") == "shared"
     size = model.config.hidden_size
     case["head"] = (
         {"weight": torch.zeros(size, requires_grad=True), "bias": torch.zeros(1, requires_grad=True)}
         if has_head
         else {}
     )
+    if is_reward:
+        saved = load_file(Path(case["before"]) / "value_head.safetensors")
+        case["head"] = {name: tensor.clone().requires_grad_() for name, tensor in saved.items()}
     learnt = {**dict(model.named_parameters()), **case["head"]}
     start = {name: parameter.detach().clone() for name, parameter in learnt.items()}
     if case["kind"] == "grpo":

@@ -96,6 +96,14 @@ const ppoCases: Record<string, JsonObject> = {
     entropy_coefficient: 0.02,
   },
 };
+const rewardBatch = { ...plainSteps(1), steps: 2, batch_size: 3 };
+const rewardCases: Record<string, JsonObject> = {
+  "pairs with margins": rewardBatch,
+  "pairs, centred": { ...rewardBatch, center_coefficient: 0.1 },
+};
+const stepsCases: Record<string, JsonObject> = {
+  "judged steps": { ...rewardBatch, batch_size: 2 },
+};
 
 const names = Object.entries({
   grpo: grpoCases,
@@ -103,6 +111,8 @@ const names = Object.entries({
   dpo: dpoCases,
   kto: ktoCases,
   ppo: ppoCases,
+  reward: rewardCases,
+  steps: stepsCases,
 }).flatMap(([kind, cases]) => Object.entries(cases).map(([name, options]) => [kind as Kind, name, options] as const));
 
 interface Verdict {
@@ -144,9 +154,11 @@ interface Verdict {
     const rounding = name === "k1 with its weight" ? 3 : 1;
     expect(verdict.difference).toBeLessThan(rounding * 1e-5);
     expect(Math.abs(averageOf(norms) / averageOf(verdict.norms) - 1)).toBeLessThan(rounding * 5e-6);
-    const loss = { sft: "loss/nll", dpo: "loss/preference", kto: "loss/preference", grpo: undefined, ppo: undefined }[
-      kind
-    ];
+    const losses: Partial<Record<Kind, string>> = {
+      ...{ sft: "loss/nll", dpo: "loss/preference", kto: "loss/preference" },
+      ...{ reward: "loss/reward", steps: "loss/reward" },
+    };
+    const loss = losses[kind];
     if (loss !== undefined) expect(meanOf(reports[0]?.metrics[loss])).toBeCloseTo(verdict.loss, 5);
   });
 

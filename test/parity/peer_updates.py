@@ -17,14 +17,34 @@ os.environ.update(
 
 import torch
 from datasets import Dataset
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
+from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
+from trl import (
+    DPOConfig,
+    DPOTrainer,
+    GRPOConfig,
+    GRPOTrainer,
+    KTOConfig,
+    KTOTrainer,
+    RewardConfig,
+    RewardTrainer,
+    SFTConfig,
+    SFTTrainer,
+)
 from trl.experimental.orpo import ORPOConfig, ORPOTrainer
 
 
-def load(directory):
+def load(directory, kind=None):
     config = AutoConfig.from_pretrained(directory)
-    return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
+    if kind != "reward":
+        return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
+    config.num_labels = 1
+    model = AutoModelForSequenceClassification.from_pretrained(directory, config=config, dtype=torch.float32)
+    # The value head is the score. TRL's has no bias, which has a gradient in a centred loss alone.
+    head = load_file(os.path.join(directory, "value_head.safetensors"))
+    model.score = torch.nn.Linear(config.hidden_size, 1)
+    model.score.load_state_dict({"weight": head["weight"][None], "bias": head["bias"]})
+    return model
 
 
 def settings(case, output, rows):
@@ -155,6 +175,36 @@ def kto(case, model, tokenizer, output):
     )
 
 
+class PreparedRewardTrainer(RewardTrainer):
+    """TRL's, given token ids instead of text."""
+
+    def _prepare_dataset(self, dataset, *_, **__):
+        return dataset
+
+
+def reward(case, model, tokenizer, output):
+    episodes, options = case["episodes"], case["options"]
+    ends = [episode["rows"][-1]["tokens"][: last_of(episode["rows"][-1]["mask"]) + 1] for episode in episodes]
+    pairs = [
+        {"chosen_ids": ends[i], "rejected_ids": ends[i + 1], "margin": case["margins"][i // 2]}
+        for i in range(0, len(ends), 2)
+    ]
+    # The score is read at the last token that is no padding.
+    tokenizer.pad_token_id = next(token for token in range(len(tokenizer)) if all(token not in each for each in ends))
+    model.config.pad_token_id = tokenizer.pad_token_id
+    config = RewardConfig(
+        **settings(case, output, len(pairs)),
+        center_rewards_coefficient=options.get("center_coefficient"),
+        max_length=None,
+    )
+    data = Dataset.from_list(pairs)
+    return PreparedRewardTrainer(model=model, args=config, train_dataset=data, processing_class=tokenizer)
+
+
+def last_of(mask):
+    return max(t for t, chosen in enumerate(mask) if chosen)
+
+
 def grpo(case, model, tokenizer, output):
     options = case["options"]
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -211,7 +261,7 @@ def grpo(case, model, tokenizer, output):
     )
 
 
-TRAINERS = {"sft": sft, "dpo": dpo, "kto": kto, "grpo": grpo}
+TRAINERS = {"sft": sft, "dpo": dpo, "kto": kto, "grpo": grpo, "reward": reward}
 
 
 def trainer_of(case):
@@ -221,9 +271,11 @@ def trainer_of(case):
 def run(case):
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(case["before"])
-    start, after = dict(load(case["before"]).named_parameters()), dict(load(case["after"]).named_parameters())
+    kind = case["kind"]
+    start = dict(load(case["before"], kind).named_parameters())
+    after = dict(load(case["after"], kind).named_parameters())
     with tempfile.TemporaryDirectory() as output:
-        trainer = trainer_of(case)(case, load(case["before"]), tokenizer, output)
+        trainer = trainer_of(case)(case, load(case["before"], kind), tokenizer, output)
         trainer.train()
     steps = [entry for entry in trainer.state.log_history if "loss" in entry]
     theirs = {name: parameter.detach() for name, parameter in trainer.model.named_parameters()}

@@ -20,6 +20,8 @@ const CASES: readonly (readonly [Kind, string, JsonObject])[] = [
     "two steps of single answers, with a divergence",
     { ...plainSteps(1), steps: 2, batch_size: 5, loss: "kto", beta: 0.5, kto_undesirable_weight: 0.2 },
   ],
+  ["reward", "pairs with margins", { ...plainSteps(1), batch_size: 3 }],
+  ["reward", "pairs with margins, centred", { ...plainSteps(1), batch_size: 3, center_coefficient: 0.1 }],
   ["grpo", "token mean (TRL: dapo)", { ...batch, scale: "group_std" }],
   ["grpo", "sequence mean (TRL: grpo)", { ...batch, scale: "group_std", aggregation: "sequence_mean" }],
   ["grpo", "constant (TRL: dr_grpo)", { ...batch, aggregation: "constant" }],
@@ -56,6 +58,8 @@ const LOSSES: Record<Kind, string> = {
   kto: "loss/preference",
   grpo: "loss/policy",
   ppo: "loss/policy",
+  reward: "loss/reward",
+  steps: "loss/reward",
 };
 
 interface Verdict {

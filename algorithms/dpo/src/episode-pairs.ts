@@ -4,11 +4,11 @@ import {
   type EpisodeCounts,
   learnableEpisodes,
   noEpisodeCounts,
+  singleOf,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
 import type { DpoSettings } from "./options.ts";
 import type { EpisodePart, Pair } from "./pair.ts";
-import { singleOf } from "./preference-row.ts";
 
 /** Pairs made of episodes. */
 export interface CollectedPairs {

@@ -3,19 +3,21 @@ import {
   isLearnable,
   isOfOtherPlayer,
   isRecordedRow,
+  isSingleRow,
   type JsonValue,
   learntRowReward,
   MrlmError,
+  parsePreferenceRow,
   parseRecordedRow,
   type RecordedRow,
   recordedSequences,
   type Renderer,
+  toPair,
 } from "@mrlm/kit/learning";
 import { pairsOfMembers } from "./episode-pairs.ts";
 import { lossEntry, lossName } from "./losses/index.ts";
 import type { DpoSettings } from "./options.ts";
 import type { Pair } from "./pair.ts";
-import { isSingleRow, parsePreferenceRow, toPair } from "./preference-row.ts";
 
 /** Options that decide on the rows of a file. */
 export type RowOptions = Pick<DpoSettings, "loss" | "pairs_per_group" | "desirable_reward">;

@@ -1,12 +1,8 @@
 import { defined } from "@mrlm/kit";
-import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/kit/learning";
+import type { AnswerPair, Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/kit/learning";
 
-/**
- * Two answers to one prompt, or a single judged answer: the other one is then empty. An episode whose template rewrote its history has several sequences.
- */
-export interface Pair {
-  readonly chosen: readonly EngineSequence[];
-  readonly rejected: readonly EngineSequence[];
+/** Two answers to one prompt, or a single judged answer. An episode whose template rewrote its history has several sequences. */
+export interface Pair extends AnswerPair {
   /** Parts of episodes that the answers are, where they were played. */
   readonly parts?: { readonly chosen?: EpisodePart; readonly rejected?: EpisodePart };
 }

@@ -42,6 +42,12 @@ export class LossMetrics {
     this.#teacherTokens++;
   }
 
+  /** Adds the divergence from a teacher over many tokens, which is not estimated. */
+  addDivergence({ sum, count }: Mean): void {
+    this.#teacherKl += sum;
+    this.#teacherTokens += count;
+  }
+
   addEntropy(entropy: Float32Array): void {
     for (const value of entropy) this.#entropy += value;
     this.#entropyTokens += entropy.length;

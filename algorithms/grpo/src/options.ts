@@ -85,6 +85,12 @@ const schema = z.strictObject({
     .nonnegative()
     .default(1)
     .describe("Weight of the advantage of the reward beside the teacher's, with distill_coefficient; 0: none"),
+  distill_top_k: z
+    .union([z.int().positive(), z.literal("all")])
+    .optional()
+    .describe(
+      "Compute the divergence from the teacher over so many of the policy's most likely tokens and the rest, or over all, as a loss of its own; without it the sampled token estimates it",
+    ),
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   dynamic_sampling: z
@@ -181,7 +187,7 @@ function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof 
     },
     {
       when: options.distill_coefficient === 0,
-      options: ["reward_coefficient"],
+      options: ["reward_coefficient", "distill_top_k"],
       because: "has no effect without distill_coefficient",
     },
     {

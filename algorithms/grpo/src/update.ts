@@ -16,6 +16,7 @@ import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import { evaluatesReference, type GrpoSettings } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
+import { hasOwnDivergence, rewardedAlone, distillPass } from "./distill-pass.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
 /** Result of the optimizer steps of one iteration. */
@@ -31,10 +32,14 @@ export interface UpdateReport {
 /** Trains the policy on a batch: freezes the old log-probabilities, then makes all passes over the minibatches. */
 export async function update(
   context: AlgorithmContext,
-  options: GrpoSettings,
-  collected: readonly GroupSample[],
+  given: GrpoSettings,
+  sampled: readonly GroupSample[],
   stepsBefore: number,
 ): Promise<UpdateReport> {
+  // A teacher's term that is a loss of its own is no part of the advantages.
+  const [options, collected] = hasOwnDivergence(given)
+    ? [{ ...given, distill_coefficient: 0 }, rewardedAlone(sampled, given.reward_coefficient)]
+    : [given, sampled];
   // Groups are in the order of play, by environment. Without a shuffle a minibatch would have groups of one environment only.
   const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
   const { batch, old, reference } = await freeze(context, options, shuffled);
@@ -67,6 +72,17 @@ export async function update(
         return lossOf(unit, outputs, loss);
       };
       const known = gradientIsKnown(options);
+      if (hasOwnDivergence(given)) {
+        const distilled = await distillPass(
+          context,
+          given,
+          groups,
+          part.map((i) => units[i] as EngineUnit),
+          normalizer,
+        );
+        loss.addDivergence(distilled.divergence);
+        computedTokens += distilled.computedTokens;
+      }
       const { pass: result, ...step } = await trainStep(context, {
         model: context.policy,
         units: part.map((i) => units[i] as EngineUnit),

@@ -101,6 +101,7 @@ test("on the policy's own tokens the expected gradient is that of KL(policy || t
 
 test.each<[JsonObject, string, RegExp]>([
   [{ reward_coefficient: 0.5 }, "reward_coefficient", /without distill_coefficient/],
+  [{ distill_top_k: 4 }, "distill_top_k", /without distill_coefficient/],
   [{ distill_coefficient: 1, kl_coefficient: 0.1 }, "kl_coefficient", /which is the teacher/],
   [{ distill_coefficient: 1, dynamic_sampling: 1 }, "dynamic_sampling", /every group has a signal/],
   [{ distill_coefficient: 1, policy_loss: "gspo" }, "distill_coefficient", /one for the episode/],
@@ -157,6 +158,15 @@ describe("a run with a teacher of a directory", () => {
       [{ mismatch: "truncate", updates_per_step: 2 }, { play: { mode: "pipelined", lag: 1 } }],
     ] as const) {
       const kl = divergences(await trainBigram(training({ ...stage, reference_model: { path } }, more)));
+      expect(kl[0]).toBeGreaterThan(0.3);
+      expect(kl.at(-1)).toBeLessThan(0.5 * (kl[0] as number));
+    }
+  });
+
+  test("over the whole vocabulary or its most likely tokens, without a sampled estimate, it becomes the teacher too", async () => {
+    const path = await teacher();
+    for (const distill_top_k of ["all", 6]) {
+      const kl = divergences(await trainBigram(training({ distill_top_k, steps: 8, reference_model: { path } })));
       expect(kl[0]).toBeGreaterThan(0.3);
       expect(kl.at(-1)).toBeLessThan(0.5 * (kl[0] as number));
     }

@@ -34,6 +34,7 @@ export { definePlugin } from "./define-plugin.ts";
 export { textMessage } from "./messages.ts";
 export { chatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
 export { chatTools, fromChatTools } from "./recorded/chat-tools.ts";
+export { type AnswerPair, isSingleRow, parsePreferenceRow, singleOf, toPair } from "./recorded/preference-row.ts";
 export { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "./recorded/recorded-row.ts";
 export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
@@ -69,6 +70,7 @@ export {
   ratioOf,
   ratioSlope,
 } from "./learning/ratios.ts";
+export { scoredAnswer, scoredTurns } from "./learning/scored-sequence.ts";
 export { minibatches, type StepReport, stepMetrics, trainStep, type TrainStepResult } from "./learning/train-step.ts";
 export { type ToolUsage, ToolUsageTally } from "./learning/tool-usage.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

@@ -6,10 +6,11 @@ import type { AnswerContext } from "./answer/answer-context.ts";
 import { answerCall, countTokens } from "./answer/call-answer.ts";
 import { answerChat } from "./answer/chat-answer.ts";
 import { answerCompletion } from "./answer/completion-answer.ts";
+import { answerReward } from "./answer/reward-answer.ts";
 import { TokenNames } from "./answer/token-names.ts";
 import type { Admission } from "./sampling/admission.ts";
 import type { RequestEntry } from "./request-log.ts";
-import type { ServedPolicy } from "./served-policy.ts";
+import { type ServedPolicy, withRewards } from "./served-policy.ts";
 
 interface Served {
   readonly policy: ServedPolicy;
@@ -25,7 +26,10 @@ interface Asked {
 
 /** Readers of the requests of each route. */
 const READERS: Readonly<Record<string, (body: unknown, codec: Codec) => Asked>> = {
-  "/chat/completions": (body) => asked(parseChatRequest(body), answerChat),
+  "/chat/completions": (body) =>
+    asked(parseChatRequest(body), (context, request) =>
+      context.policy.isReward ? answerReward(context, request) : answerChat(context, request),
+    ),
   "/completions": (body) => asked(parseCompletionRequest(body), answerCompletion),
   "/responses": (body, codec) => asked(codec.read(body, "server"), answerCall),
   "/messages": (body, codec) => asked(codec.read(body, "server"), answerCall),
@@ -42,7 +46,7 @@ export class Routes {
 
   constructor(policies: readonly ServedPolicy[], admission: Admission) {
     this.#served = new Map(
-      policies.map((policy) => [policy.id, { policy, names: new TokenNames(policy.renderer.tokenizer) }]),
+      withRewards(policies).map((policy) => [policy.id, { policy, names: new TokenNames(policy.renderer.tokenizer) }]),
     );
     this.#admission = admission;
   }
@@ -62,8 +66,13 @@ export class Routes {
     if (Object.hasOwn(READERS, route)) {
       requireMethod(request.method, "POST", pathname);
       const { model, answer } = (READERS[route] as (typeof READERS)[string])(await exchange.json(), codec);
+      const served = this.#find(model);
+      if (served.policy.isReward && route !== "/chat/completions")
+        throw new ApiError(400, "invalid_value", `The model '${model}' scores conversations of /v1/chat/completions.`, {
+          param: "model",
+        });
       const count: AnswerContext["count"] = (counts) => entry.count(counts);
-      return await answer({ ...this.#find(model), exchange, codec, admission: this.#admission, signal, count });
+      return await answer({ ...served, exchange, codec, admission: this.#admission, signal, count });
     }
     if (route === "/models") {
       requireMethod(request.method, "GET", pathname);

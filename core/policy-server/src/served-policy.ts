@@ -21,18 +21,31 @@ export interface ServedPolicy extends PolicySource {
   readonly sampler: Sampler;
   /** Version of the weights that sampled last. */
   version: number;
+  /** Whether the model has a value head, and so scores conversations under a second id. */
+  readonly hasValueHead: boolean;
+  /** Whether its answers are scores of conversations. */
+  readonly isReward: boolean;
+}
+
+/** Returns the policies with, for each that has a value head, its scores as a model of its own: `ID-reward`. */
+export function withRewards(policies: readonly ServedPolicy[]): ServedPolicy[] {
+  return policies.flatMap((policy) =>
+    policy.hasValueHead ? [policy, { ...policy, id: `${policy.id}-reward`, isReward: true }] : [policy],
+  );
 }
 
 /** Opens a sampler of a policy. */
 export async function openPolicy(source: PolicySource): Promise<ServedPolicy> {
   const info = await source.engine.describe();
-  const { maxPositions, version } = modelOf(info, source.model);
+  const { maxPositions, version, hasValueHead } = modelOf(info, source.model);
   const sampler = await source.engine.sampler(source.model);
   return {
     ...source,
     maxPositions: source.maxPositions ?? maxPositions,
     sampler: info.deterministic ? new WaveSampler(sampler) : sampler,
     version,
+    hasValueHead,
+    isReward: false,
   };
 }
 
@@ -41,10 +54,11 @@ export function fingerprintOf(version: number): string {
   return `weights-${version}`;
 }
 
-function modelOf(info: EngineInfo, model: ModelId): { readonly maxPositions: number; readonly version: number } {
+function modelOf(info: EngineInfo, model: ModelId): Pick<ServedPolicy, "maxPositions" | "version" | "hasValueHead"> {
   const found = info.models.find((each) => each.model === model);
   return {
     maxPositions: found === undefined || found.maxPositions === 0 ? Number.POSITIVE_INFINITY : found.maxPositions,
     version: found?.version ?? 0,
+    hasValueHead: found?.hasValueHead ?? false,
   };
 }

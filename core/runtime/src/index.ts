@@ -67,6 +67,7 @@ export { ENDPOINT_URL, isEndpointUrl } from "./config/endpoint-url.ts";
 export { outsidePlayer } from "./players/outside-policies.ts";
 export { type ConfiguredEngine, enginesOf, MAIN_ENGINE } from "./config/engines.ts";
 export { checkRoutes } from "./models/check-routes.ts";
+export { RewardModels } from "./models/reward-models.ts";
 export { playerOverrides } from "./config/player-overrides.ts";
 export { withStoredModels } from "./prepare/model-directories.ts";
 export { policyOptions } from "./prepare/model-source.ts";

@@ -78,6 +78,11 @@ export interface Sampler {
 export interface EngineSequence {
   readonly tokens: Int32Array;
   readonly mask: Uint8Array;
+  /**
+   * Tokens of which the outputs are the log-probabilities, k for each masked position in their order, in place of the tokens at these positions. Outputs and gradients then
+   * have k numbers for each masked position.
+   */
+  readonly targets?: Int32Array;
 }
 
 /** Sequences that the engine computes in the same micro-batch: a DPO pair, a group with a shared prompt. */
@@ -95,16 +100,21 @@ export interface OutputSelection {
   readonly value?: boolean;
   /** Value of the state after the last token of each sequence. */
   readonly finalValue?: boolean;
+  /** Number of the most likely tokens before each output, with their log-probabilities; at most the vocabulary. */
+  readonly top?: number;
 }
 
 /**
- * Outputs of one unit. Arrays have the shape [masked positions of all sequences, concatenated]; `finalValue` has the shape [sequences].
+ * Outputs of one unit. Arrays have the shape [masked positions of all sequences, concatenated], or k times that with targets; `finalValue` has the shape [sequences].
  */
 export interface UnitOutputs {
   readonly logprob?: Float32Array;
   readonly entropy?: Float32Array;
   readonly value?: Float32Array;
   readonly finalValue?: Float32Array;
+  /** `top` tokens for each output, in descending order of their log-probabilities. */
+  readonly topTokens?: Int32Array;
+  readonly topLogprob?: Float32Array;
 }
 
 /** Outputs of one unit for a selection: those that it selects are there. */

@@ -37,6 +37,7 @@ export type { Determinism } from "./determinism.ts";
 export type { Fixture, FixturePolicy, FixtureRequest } from "./fixture.ts";
 export type { EnvironmentContext } from "./environment-context.ts";
 export type { EnvironmentDefinition, Requirement, Role, ScriptedPolicy, ServiceId } from "./environment-definition.ts";
+export type { RewardModel } from "./reward-model.ts";
 export type { Grade, Scorer, ScoreRequest } from "./scorer.ts";
 export type { GradingOptions, Judge, JudgedTurn, Judgement, JudgeRequest } from "./judge.ts";
 export type {

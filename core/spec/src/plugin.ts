@@ -8,6 +8,7 @@ import type { Logger } from "./logger.ts";
 import type { PluginExamples } from "./plugin-examples.ts";
 import type { PolicySource } from "./policy-source.ts";
 import type { SamplerSource } from "./external-sampler.ts";
+import type { RewardModel } from "./reward-model.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { StoreDefinition } from "./store-definition.ts";
@@ -61,6 +62,11 @@ export interface PluginContext {
   tools(id: string): Promise<Toolset>;
   /** @param platform `linux` */
   workspaces(platform: string): Promise<Workspaces>;
+  /**
+   * Returns the reward model of a run or of a model directory, in the engine of this process. It is loaded at its first use, which rejects with ENGINE_UNAVAILABLE in a
+   * process without an engine, such as a server of environments.
+   */
+  rewardModel(path: string): RewardModel;
   /** Returns the absolute path of a file that an option names. A relative path starts at the folder of the configuration. */
   dataPath(path: string): string;
 }

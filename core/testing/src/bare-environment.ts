@@ -100,6 +100,9 @@ export function barePluginContext({ scorers, judges, sandboxes, tools, workspace
     sandbox: async (language) => among("sandbox", sandboxes)(language),
     tools: async (id) => among("tool", tools)(id),
     workspaces: async (platform) => among("workspace", workspaces)(platform),
+    rewardModel: () => ({
+      score: () => Promise.reject(new MrlmError("ENGINE_UNAVAILABLE", "This test has no reward model.")),
+    }),
     dataPath: (path) => path,
   };
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { ppo } from "@mrlm/ppo";
+import { reward } from "@mrlm/reward";
 import { sft } from "@mrlm/sft";
 import type { AlgorithmDefinition, JsonObject, JsonValue, Mean, SupervisedSequence, TrajectoryGroup } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
@@ -9,9 +10,9 @@ import { localEnvironment } from "./local-environment.ts";
 import { startEngine, temporaryDirectory } from "./real-engine.ts";
 import { letters, runStage, type StageReport, tinyConfig, tokenizerFiles } from "./stage.ts";
 
-/** Algorithm of a case; `kto` is dpo@1 with single answers. */
-export type Kind = "grpo" | "sft" | "dpo" | "kto" | "ppo";
-const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, kto: dpo, ppo };
+/** Algorithm of a case; `kto` is dpo@1 with single answers, `steps` reward@1 with judged steps. */
+export type Kind = "grpo" | "sft" | "dpo" | "kto" | "ppo" | "reward" | "steps";
+const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, kto: dpo, ppo, reward, steps: reward };
 
 /** Sampling temperature of the cases that sample. */
 const TEMPERATURE = 0.9;
@@ -34,7 +35,27 @@ const singles = ["a", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({
   completion,
   label: i % 2 === 0,
 }));
-const ROWS: Partial<Record<Kind, readonly JsonObject[]>> = { sft: conversations, dpo: pairs, kto: singles };
+/** Pairs with margins: one has none. */
+const marginPairs = pairs.map((pair, i) => ({ ...pair, margin: i / 2 }));
+
+/** Conversations of two and of three judged turns. */
+const judged = [
+  ["a", "ba", "cd"],
+  ["dd", "1"],
+].map((turns, i) => ({
+  messages: turns.flatMap((content, k) => [
+    { role: "user", content: String(k) },
+    { role: "assistant", content },
+  ]),
+  labels: turns.map((_, k) => (i + k) / 3),
+}));
+const ROWS: Partial<Record<Kind, readonly JsonObject[]>> = {
+  sft: conversations,
+  dpo: pairs,
+  kto: singles,
+  reward: marginPairs,
+  steps: judged,
+};
 
 /** With betas of 0 and an epsilon far above every gradient, AdamW takes a plain gradient step of learning_rate / adam_epsilon. */
 export const plainSteps = (size: number) => ({
@@ -76,6 +97,7 @@ export class Updates {
       dtype: "float32",
     });
     await engine.export("first", updates.#before);
+    await updates.#makeScoring();
     return updates;
   }
 
@@ -86,15 +108,16 @@ export class Updates {
   /** Runs one stage of the algorithm on the given rows or on episodes of its policy. */
   async play(kind: Kind, name: string, options: JsonObject): Promise<Played> {
     const policy = `${kind} ${name}`;
+    const isReward = kind === "reward" || kind === "steps";
     const isSampled = kind === "grpo" || kind === "ppo";
     await this.#engine.createModel({
       model: policy,
       role: "policy",
-      source: { kind: "directory", path: this.#before },
+      source: { kind: "directory", path: isReward ? this.#scoring : this.#before },
       trainable: true,
       dtype: "float32",
       microBatchTokens: 120,
-      valueHead: options["critic"] === "shared",
+      valueHead: isReward || options["critic"] === "shared",
     });
     const place = {
       engine: this.#engine,
@@ -111,14 +134,16 @@ export class Updates {
     if (made.includes("critic")) await this.#engine.export("critic", `${after} critic`);
     for (const model of made.toReversed()) await this.#engine.releaseModel(model);
     const answers =
-      kind === "dpo"
+      kind === "dpo" || kind === "reward"
         ? pairs.flatMap(({ prompt, chosen, rejected }) =>
             [chosen, rejected].map((completion) => ({ prompt, completion })),
           )
         : (ROWS[kind] ?? []);
     const episodes = isSampled
       ? (reports[0]?.played ?? []).flatMap(episodesOf)
-      : answers.map((row) => conversationOf(row as Answer));
+      : kind === "steps"
+        ? judged.map(judgedConversation)
+        : answers.map((row) => conversationOf(row as Answer));
     return {
       name: policy,
       reports,
@@ -126,12 +151,35 @@ export class Updates {
         kind,
         options,
         episodes,
-        before: this.#before,
+        before: isReward ? this.#scoring : this.#before,
+        ...(kind === "reward" ? { margins: marginPairs.map(({ margin }) => margin) } : {}),
         after,
         max_tokens: MAX_TOKENS,
         temperature: isSampled ? TEMPERATURE : 1,
       },
     };
+  }
+
+  /** Writes the same weights with a value head that is not zero: the backbone then has a gradient from the first step. */
+  async #makeScoring(): Promise<void> {
+    const engine = this.#engine;
+    const source = { kind: "directory", path: this.#before } as const;
+    await engine.createModel({ model: "scoring", role: "policy", source, trainable: true, valueHead: true });
+    const tokens = Int32Array.from({ length: 12 }, (_, i) => i + 3);
+    await engine.forwardBackward({
+      model: "scoring",
+      units: [{ sequences: [{ tokens, mask: Uint8Array.from(tokens, (_, t) => Number(t > 0)) }] }],
+      outputs: { value: true },
+      normalizer: 1,
+      loss: [{ value: Float32Array.from({ length: 11 }, (_, t) => Math.sin(t + 1)) }],
+    });
+    await engine.optimStep({ model: "scoring", learningRate: 0.1, beta1: 0, beta2: 0, epsilon: 1e-3, weightDecay: 0 });
+    await engine.export("scoring", this.#scoring);
+    await engine.releaseModel("scoring");
+  }
+
+  get #scoring(): string {
+    return join(this.#directory, "scoring");
   }
 
   get #before(): string {
@@ -160,6 +208,19 @@ function conversationOf({ prompt, completion, label }: Answer): JsonValue {
   const message = (role: "user" | "assistant", text: string) => ({ role, parts: [{ type: "text" as const, text }] });
   const rows = letters.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf);
   return { rows, ...(label === undefined ? {} : { label }) };
+}
+
+/** A conversation with its labels. */
+function judgedConversation({ messages, labels }: (typeof judged)[number]): JsonValue {
+  const rows = letters
+    .supervise(
+      messages.map(({ role, content }) => ({
+        role: role as "user" | "assistant",
+        parts: [{ type: "text" as const, text: content }],
+      })),
+    )
+    .map(rowOf);
+  return { rows, labels };
 }
 
 function rowOf({ tokens, mask }: SupervisedSequence): JsonValue {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from tiny import GPT2, QWEN2, create_model, create_request
 
 from mrlm_engine.errors import EngineError
@@ -96,6 +97,19 @@ def test_critic_has_a_zero_value_head(registry: ModelRegistry) -> None:
     critic = create_model(create_request("critic", json.dumps(QWEN2), role=pb.ROLE_CRITIC), registry, CPU)
     assert critic.value_head is not None
     assert torch.equal(critic.value_head(torch.randn(5, 32)), torch.zeros(5))
+
+
+def test_a_frozen_reward_model_has_the_value_head_of_its_directory(
+    policy: LoadedModel, registry: ModelRegistry, tmp_path: Path
+) -> None:
+    policy.module.save_pretrained(tmp_path)
+    request = pb.CreateModelRequest(model_id="reward", role=pb.ROLE_REWARD, directory=str(tmp_path))
+    assert code_of(request, registry) == "VALUE_HEAD_MISSING"
+    head = {"weight": torch.arange(32, dtype=torch.float32), "bias": torch.tensor([0.5])}
+    save_file(head, tmp_path / "value_head.safetensors")
+    reward = create_model(request, registry, CPU)
+    assert reward.value_head is not None
+    assert torch.equal(reward.value_head(torch.ones(1, 32)), torch.tensor([31 * 16 + 0.5]))
 
 
 def test_errors_name_their_cause(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:

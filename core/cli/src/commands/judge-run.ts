@@ -1,13 +1,10 @@
 import {
   agreementOf,
   type Agreement,
-  configuredPlugins,
   judgeRun,
   type JudgedOutcome,
   loadConfig,
-  type LoadedConfig,
   LocalHost,
-  PluginHost,
   ReplacedGraders,
   RunDirectory,
 } from "@mrlm/runtime";
@@ -16,8 +13,8 @@ import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
-import { lineLogger } from "../console/line-logger.ts";
 import type { ScoreRunOptions } from "../declarations/score.ts";
+import { graderPlugins } from "../services/grader-plugins.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
 /** Judges the stored episodes of a run by another judge, and prints the agreement of the old and the new scores. */
@@ -28,10 +25,8 @@ export async function judgeStored(
   const run = RunDirectory.open(args.run);
   const stored = storedEpisodes(run, args.task, args.numEpisodes);
   const loaded = loadConfig(run.configPath);
-  const plugins = await pluginsWith(loaded, {
-    directory,
-    judge: args.judge,
-    options: args.judgeOptions ?? {},
+  const plugins = await graderPlugins({
+    ...{ directory, loaded, kind: "judge", id: args.judge, options: args.judgeOptions ?? {} },
     note: (line) => console.note(line),
   });
   const source = new ReplacedGraders(plugins, {
@@ -63,40 +58,6 @@ export async function judgeStored(
   } finally {
     await host.close();
   }
-}
-
-/** Finds the plugins of the run; the options of the judge's plugin are replaced. */
-async function pluginsWith(
-  loaded: LoadedConfig,
-  {
-    directory,
-    judge,
-    options,
-    note,
-  }: {
-    readonly directory: string;
-    readonly judge: string;
-    readonly options: JsonObject;
-    readonly note: (line: string) => void;
-  },
-): Promise<PluginHost> {
-  const logger = lineLogger(note);
-  const configured = configuredPlugins(loaded);
-  const plugins = await PluginHost.discover({ directory, logger, ...configured });
-  if (Object.keys(options).length === 0) return plugins;
-  const id = plugins.registry.resolve("judge", judge);
-  // The request for the judge reports that it does not exist.
-  const entry = plugins.registry.entries.find(({ provides }) => id !== undefined && provides.includes(`judge:${id}`));
-  if (entry === undefined) return plugins;
-  const name = entry.configuredAs ?? entry.name;
-  return PluginHost.discover({
-    directory,
-    logger,
-    ...configured,
-    plugins: { ...configured.plugins, [name]: options },
-    // These options are those of the command line: the configuration has no line of them.
-    locate: (error, plugin) => (plugin === name ? error : configured.locate(error, plugin)),
-  });
 }
 
 function names(environments: readonly EnvironmentRef[]): string {

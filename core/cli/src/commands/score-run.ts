@@ -1,19 +1,11 @@
-import {
-  configuredPlugins,
-  type JudgedOutcome,
-  loadConfig,
-  LocalHost,
-  PluginHost,
-  ReplacedGraders,
-  RunDirectory,
-  scoreRun,
-} from "@mrlm/runtime";
+import { type JudgedOutcome, loadConfig, LocalHost, ReplacedGraders, RunDirectory, scoreRun } from "@mrlm/runtime";
 import { isDeepStrictEqual } from "node:util";
 import { type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
 import type { NumberedEpisode } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import type { ScoreRunOptions } from "../declarations/score.ts";
+import { graderPlugins } from "../services/grader-plugins.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
 /** Episodes that are listed. */
@@ -25,7 +17,10 @@ export async function scoreStored({ console, directory }: CommandContext, args: 
   const stored = storedEpisodes(run, args.task, args.numEpisodes);
   const loaded = loadConfig(run.configPath);
   const logger = lineLogger((line) => console.note(line));
-  const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+  const plugins = await graderPlugins({
+    ...{ directory, loaded, kind: "scorer", id: args.scorer ?? "", options: args.judgeOptions ?? {} },
+    note: (line) => console.note(line),
+  });
   const replaced =
     args.scorer === undefined
       ? undefined

@@ -1,6 +1,5 @@
 import { jsonlRows } from "@mrlm/kit/service";
 import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
-import { PluginHost } from "@mrlm/runtime";
 import {
   defined,
   fileFault,
@@ -19,6 +18,7 @@ import { readJsonObject } from "../declarations/parsers.ts";
 import type { ScoreOptions } from "../declarations/score.ts";
 import { judgeStored } from "./judge-run.ts";
 import { scoreStored } from "./score-run.ts";
+import { graderPlugins } from "../services/grader-plugins.ts";
 import { queryRun } from "../services/query-run.ts";
 
 /** Largest number of rows of a query, and its time. */
@@ -31,7 +31,8 @@ export async function scoreRows(context: CommandContext, args: ScoreOptions): Pr
   // A store has no configuration of environments that a scorer could replace.
   const hasConfig = run !== undefined && (id === undefined || !isStore(run));
   const isOfRun = hasConfig && args.file === undefined && args.query === undefined;
-  const beside = (["judgeOptions", "task", "numEpisodes"] as const).find((name) => args[name] !== undefined);
+  const ofGrader = id === undefined ? (["judgeOptions"] as const) : [];
+  const beside = ([...ofGrader, "task", "numEpisodes"] as const).find((name) => args[name] !== undefined);
   if (judge !== undefined) {
     if (isOfRun && id === undefined) return judgeStored(context, { ...args, run, judge });
     throw new MrlmError(
@@ -42,18 +43,21 @@ export async function scoreRows(context: CommandContext, args: ScoreOptions): Pr
       },
     );
   }
-  if (isOfRun && args.judgeOptions === undefined) return scoreStored(context, { ...args, run });
+  if (isOfRun && (id !== undefined || args.judgeOptions === undefined)) return scoreStored(context, { ...args, run });
   if (beside !== undefined)
     throw new MrlmError(
       "USAGE",
-      `${flagOf(beside)} has no effect without --judge${beside === "judgeOptions" ? "" : " or --run alone"}.`,
+      `${flagOf(beside)} has no effect without --judge${beside === "judgeOptions" ? " or --scorer" : " or --run alone"}.`,
     );
   if (id === undefined)
     throw new MrlmError("USAGE", "mrlm score needs --scorer, or --run with --judge or alone.", {
       hint: "For example --scorer math --file rows.jsonl, or --run runs/RUN --judge rules@1.",
     });
   const rows = await rowsOf(args);
-  const plugins = await PluginHost.discover({ directory });
+  const plugins = await graderPlugins({
+    ...{ directory, kind: "scorer", id, options: args.judgeOptions ?? {} },
+    note: (line) => context.console.note(line),
+  });
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
     for (const row of rows) process.stdout.write(`${JSON.stringify(await score(scorer, row))}\n`);

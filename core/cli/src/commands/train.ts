@@ -23,6 +23,7 @@ import {
   prepareRun,
   recordFailure,
   type ResolvedConfig,
+  RewardModels,
   RunDirectory,
   type RunSummary,
   trainRun,
@@ -80,6 +81,8 @@ export async function train(
   if (existing === undefined && args.dryRun !== true) RunDirectory.assertCreatable(config.output.directory);
   let directoryOfRun = existing?.path;
   let isTraining = false;
+  /** Plugins of the watch. */
+  let watching: PluginHost | undefined;
   const logger = lineLogger(notice);
   const plugins = await PluginHost.discover({
     directory,
@@ -151,6 +154,9 @@ export async function train(
       throw error;
     });
     cleanUp.unshift(stop);
+    // Reward models stand beside the models of the main engine, which the run stops.
+    const main = { engine: parts[0]?.engine ?? engine, close: () => Promise.resolve() };
+    for (const host of [plugins, watching]) host?.useRewardModels(new RewardModels(() => Promise.resolve(main)));
     // The first batch is sampled by all of them.
     await samplers.started;
     const announced = await AnnouncedEngines.open(run);
@@ -188,6 +194,7 @@ export async function train(
     async function openRunWatch(): ReturnType<typeof openWatch> {
       if (config.environments.every(({ watch: keys }) => keys === undefined)) return undefined;
       const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+      watching = source;
       cleanUp.unshift(() => source.close());
       const opened = await openWatch(loaded, prepared, source, { logger });
       if (opened !== undefined) cleanUp.unshift(() => opened.close());

@@ -23,7 +23,7 @@ export function declareScore() {
     .option("--judge <id>", "with --run: judge its stored episodes by this judge, and compare the scores")
     .option(
       "--judge-options <json>",
-      "with --judge: options of the judge's plugin, in place of those of the run",
+      "with --judge or --scorer: options of its plugin, in place of those of the run",
       parseJson(),
     )
     .option("--task <id>", "with --run and no --query: episodes of this task (eval/3) or split (eval) only")

@@ -17,6 +17,7 @@ import { assertEngineInstalled, openEngine } from "./engine.ts";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
+import { startRewardEngine } from "./reward-engine.ts";
 import { rolloutSessionConfig } from "./rollout-session-config.ts";
 import { modelFetcher } from "./stored-models.ts";
 
@@ -60,6 +61,7 @@ export async function openRolloutSession(
       logger,
       ...configuredPlugins(loaded),
     });
+    startRewardEngine(plugins, (line) => console.note(line));
     closing.unshift(() => plugins.close());
     const { policy } = trainedPolicy(config);
     const measured =

@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { connectEngine } from "@mrlm/client";
 import { chatRenderer } from "@mrlm/kit/renderer";
 import { configuredPlugins, PluginHost, policiesOf, policyOptions, trainedPolicy } from "@mrlm/runtime";
@@ -77,13 +78,21 @@ export async function startedPolicies(
   }
 }
 
+/** File of a model directory with the value head. */
+const VALUE_HEAD_FILE = "value_head.safetensors";
+
 /** Loads a policy into the engine. Its id is its name in a run, else that of the model: of its directory or file, or `ORG/NAME`. */
 async function servedPolicy(
   engine: Engine,
   { config, run, modelDirectory }: RolloutSessionConfig,
   given: string,
 ): Promise<PolicySource> {
-  const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
+  const { info, tokenizerFiles } = await engine.createModel({
+    ...policyOptions(config),
+    trainable: false,
+    // The scores of a reward model; of a critic on a policy's backbone, its values.
+    valueHead: existsSync(join(modelDirectory, VALUE_HEAD_FILE)),
+  });
   const { policy, model: settings } = trainedPolicy(config);
   const renderer = chatRenderer({
     tokenizerFiles,

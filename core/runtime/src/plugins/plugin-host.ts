@@ -10,6 +10,7 @@ import {
   MrlmError,
   type Plugin,
   type PolicySource,
+  type RewardModel,
   type TrackerDefinition,
 } from "@mrlm/spec";
 import type {
@@ -56,6 +57,12 @@ const FACTORIES = {
   engine: "engines",
 } as const;
 
+/** Reward models of a process, by the path of a run or of a model. */
+interface RewardModelSource {
+  model(path: string): RewardModel;
+  close(): Promise<void>;
+}
+
 /** Plugins of a project. Their services are created at first use and shared. */
 export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly registry: PluginRegistry;
@@ -64,6 +71,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly #locate: PluginErrors;
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #graph = new ServiceGraph();
+  #rewardModels: RewardModelSource | undefined;
 
   private constructor(
     registry: PluginRegistry,
@@ -184,11 +192,17 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     return this.#make(kind, id);
   }
 
+  /** Sets the reward models of this process, for processes with an engine. They are closed with the services. */
+  useRewardModels(models: RewardModelSource): void {
+    this.#rewardModels = models;
+  }
+
   /** Closes the services (sandboxes have processes). */
   async close(): Promise<void> {
     const made = [...this.#made.values()];
     this.#made.clear();
     await Promise.allSettled(made.map(async (promise) => ((await promise) as { close?(): Promise<void> }).close?.()));
+    await this.#rewardModels?.close();
   }
 
   #make<T>(kind: keyof typeof FACTORIES, id: string): Promise<T> {
@@ -210,6 +224,8 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       graph: this.#graph,
       create: (needed, name, asker) => this.service(needed, name, asker),
       resolve: (needed, name) => this.registry.resolve(needed, name),
+      // A service may be created before the engine is there.
+      rewardModel: (path) => ({ score: async (messages, given) => this.#rewardModel(path).score(messages, given) }),
     });
     const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
     try {
@@ -222,6 +238,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       const failure = factoryError(`Plugin ${plugin.name} could not make ${kind} ${id}`, error);
       throw isConfigured ? this.#locate(failure, entry.configuredAs ?? entry.name) : failure;
     }
+  }
+
+  #rewardModel(path: string): RewardModel {
+    if (this.#rewardModels !== undefined) return this.#rewardModels.model(path);
+    throw new MrlmError("ENGINE_UNAVAILABLE", "This process has no engine that could hold a reward model.", {
+      hint: "Serve the model with `mrlm serve --model RUN`, and name it as the endpoint.",
+    });
   }
 
   #resolve(kind: ProvisionKind, name: string, code: ErrorCode): string {

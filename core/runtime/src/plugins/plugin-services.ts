@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Logger, MrlmError, type PluginContext } from "@mrlm/spec";
+import { type Logger, MrlmError, type PluginContext, type RewardModel } from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, ServiceTypes } from "./plugin-kinds.ts";
 import type { RegistryEntry } from "./plugin-registry.ts";
@@ -48,6 +48,8 @@ export function pluginContext(parts: {
   create<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]>;
   /** Returns the full id of a provision: `math@2` for `math`. */
   resolve(kind: ServiceKind, id: string): string | undefined;
+  /** Returns the reward model of an absolute path. */
+  rewardModel(path: string): RewardModel;
 }): PluginContext {
   const { entry, service, logger, directory, graph } = parts;
   const required = async <K extends ServiceKind>(kind: K, id: string): Promise<ServiceTypes[K]> => {
@@ -69,6 +71,7 @@ export function pluginContext(parts: {
     sandbox: (language) => required("sandbox", language),
     tools: (id) => required("tool", id),
     workspaces: (platform) => required("workspace", platform),
+    rewardModel: (path) => parts.rewardModel(resolve(directory, path)),
     dataPath: (path) => resolve(directory, path),
   };
 }

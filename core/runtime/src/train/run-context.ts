@@ -137,9 +137,10 @@ export async function exportPolicies({ engine, prepared }: RunContext, directory
   }
 }
 
-/** Releases the models that a stage created (a reference, a critic), dependents first. */
+/** Releases the models that a stage created (a reference, a critic), dependents first. Reward models stay: scorers have loaded them. */
 export async function releaseStageModels({ engine, policies, frozen, past }: RunContext): Promise<void> {
   const { models } = await engine.describe();
-  for (const { model } of models.toReversed())
-    if (!policies.has(model) && !frozen.has(model) && !past.has(model)) await engine.releaseModel(model);
+  for (const { model, role } of models.toReversed())
+    if (role !== "reward" && !policies.has(model) && !frozen.has(model) && !past.has(model))
+      await engine.releaseModel(model);
 }

@@ -12,14 +12,23 @@ export function forwardUnit(
   const logprob = new Float32Array(masked.length);
   const entropy = new Float32Array(masked.length);
   const value = new Float32Array(masked.length);
+  const { top = 0 } = outputs;
+  const topTokens = new Int32Array(masked.length * top);
   masked.forEach(({ previous, token }, i) => {
     const row = logSoftmaxRow(parameters, previous, temperature);
     logprob[i] = row[token] as number;
     entropy[i] = entropyOf(row);
     value[i] = parameters.values[previous] as number;
+    const order = Array.from(row.keys()).sort((a, b) => (row[b] as number) - (row[a] as number) || a - b);
+    topTokens.set(order.slice(0, top), i * top);
   });
   const lasts = unit.sequences.map(({ tokens }) => tokens[tokens.length - 1] as number);
+  const topLogprob = Float32Array.from(topTokens, (token, i) => {
+    const { previous } = masked[Math.floor(i / top)] as (typeof masked)[number];
+    return logSoftmaxRow(parameters, previous, temperature)[token] as number;
+  });
   return {
+    ...(top > 0 && { topTokens, topLogprob }),
     ...(outputs.logprob && { logprob }),
     ...(outputs.entropy && { entropy }),
     ...(outputs.value && { value }),
@@ -61,13 +70,18 @@ function entropyOf(row: Float64Array): number {
   return row.reduce((sum, log) => sum - Math.exp(log) * log, 0);
 }
 
-/** Returns the masked tokens of a unit, each with the previous token. */
+/** Returns the masked tokens of a unit, or their targets, each with the previous token. */
 export function maskedPositions({ sequences }: EngineUnit): { previous: number; token: number }[] {
-  return sequences.flatMap(({ tokens, mask }) =>
-    Array.from(mask.keys())
-      .filter((t) => mask[t] === 1)
-      .map((t) => ({ previous: tokens[t - 1] as number, token: tokens[t] as number })),
-  );
+  return sequences.flatMap(({ tokens, mask, targets }) => {
+    const masked = Array.from(mask.keys()).filter((t) => mask[t] === 1);
+    const each = targets === undefined ? 1 : targets.length / masked.length;
+    return masked.flatMap((t, i) =>
+      Array.from({ length: each }, (_, k) => ({
+        previous: tokens[t - 1] as number,
+        token: (targets === undefined ? tokens[t] : targets[i * each + k]) as number,
+      })),
+    );
+  });
 }
 
 /** Throws unless the model can evaluate the unit. */
@@ -76,12 +90,17 @@ export function checkUnit(
   limits: { readonly vocabSize: number; readonly maxPositions: number },
   index: number,
 ): void {
-  sequences.forEach(({ tokens, mask }, s) => {
+  sequences.forEach(({ tokens, mask, targets = tokens }, s) => {
     const where = `Sequence ${s} of unit ${index}`;
     const fault = (problem: string): MrlmError => new MrlmError("SEQUENCE_INVALID", `${where} ${problem}.`);
     if (tokens.length === 0) throw fault("has no tokens");
     if (tokens.length !== mask.length) throw fault(`has ${tokens.length} tokens and a mask of ${mask.length}`);
     if (mask[0] !== 0) throw fault("asks for the outputs of its first token, which has nothing before it");
+    const masked = mask.reduce((sum, chosen) => sum + chosen, 0);
+    if (targets !== tokens && !(targets.length > 0 && targets.length % masked === 0))
+      throw fault(`has ${targets.length} targets for ${masked} masked positions`);
+    const outside = targets.find((token) => token < 0 || token >= limits.vocabSize);
+    if (targets !== tokens && outside !== undefined) throw fault(`has the target ${outside}`);
     const bad = tokens.findIndex((token) => token < 0 || token >= limits.vocabSize);
     if (bad >= 0) throw fault(`has token ${tokens[bad]} at position ${bad}; the vocabulary has ${limits.vocabSize}`);
     if (tokens.length > limits.maxPositions) {

@@ -34,6 +34,63 @@ export const learningChecks: readonly EngineCheck[] = [
     },
   },
   {
+    name: "the outputs of targets are their log-probabilities, and the gradient of a token that stands twice is that of the sum",
+    run: async ({ engine, model: { model }, tolerance }) => {
+      const outputs = { logprob: true };
+      const plain = await engine.forward({ model, units: UNITS, outputs });
+      const twice = UNITS.map(({ sequences }) => ({
+        sequences: sequences.map(({ tokens, mask }) => ({
+          tokens,
+          mask,
+          targets: Int32Array.from(
+            Array.from(tokens)
+              .filter((_, t) => mask[t] === 1)
+              .flatMap((token) => [token, token]),
+          ),
+        })),
+      }));
+      const doubled = await engine.forward({ model, units: twice, outputs });
+      for (const [i, { logprob = new Float32Array() }] of plain.entries()) {
+        const expected = Float32Array.from({ length: 2 * logprob.length }, (_, o) => logprob[o >> 1] as number);
+        assertClose(doubled[i]?.logprob, expected, 2 * logprob.length, tolerance, `targets of unit ${i}`);
+      }
+      const slopes = (each: number, times: number): UnitGradients[] =>
+        plain.map(({ logprob = [] }) => ({ logprob: new Float32Array(times * logprob.length).fill(each) }));
+      const norms = [
+        await normOf(engine, model, { units: UNITS, loss: slopes(1, 1) }),
+        await normOf(engine, model, { units: twice, loss: slopes(0.5, 2) }),
+      ];
+      assertRatio(norms[1] as number, norms[0] as number, 1, "gradient norms of tokens and of targets");
+    },
+  },
+  {
+    name: "the most likely tokens come in descending order, with their log-probabilities",
+    run: async ({ engine, model: { model }, tolerance }) => {
+      const top = 3;
+      const found = await engine.forward({ model, units: UNITS, outputs: { top } });
+      const positions = UNITS.map(({ sequences }) =>
+        sequences.map(({ mask }) => mask.reduce((sum, bit) => sum + bit, 0)),
+      );
+      const units = UNITS.map(({ sequences }, i) => {
+        let start = 0;
+        return {
+          sequences: sequences.map(({ tokens, mask }, s) => {
+            const end = start + top * (positions[i]?.[s] as number);
+            const targets = found[i]?.topTokens?.slice(start, end) ?? new Int32Array();
+            start = end;
+            return { tokens, mask, ...(targets.length > 0 && { targets }) };
+          }),
+        };
+      });
+      const asked = await engine.forward({ model, units, outputs: { logprob: true } });
+      for (const [i, { topLogprob = new Float32Array() }] of found.entries()) {
+        assertClose(asked[i]?.logprob, topLogprob, topLogprob.length, tolerance, `most likely tokens of unit ${i}`);
+        for (const [o, value] of topLogprob.entries())
+          assert(o % top === 0 || value <= (topLogprob[o - 1] as number), "The order is not descending.");
+      }
+    },
+  },
+  {
     name: "a small step along the gradient lowers the loss by rate x norm²",
     run: async ({ engine, model: { model } }) => {
       const total = async (): Promise<number> => {

@@ -11,10 +11,11 @@ export const unitCodec = {
   encode({ sequences }: EngineUnit, gradients?: UnitGradients): wire.Unit {
     let start = 0;
     return {
-      sequences: sequences.map(({ tokens, mask }) => {
-        const sequence = { tokens: bytesOf(tokens), mask, gradLogprob: EMPTY, gradEntropy: EMPTY, gradValue: EMPTY };
+      sequences: sequences.map(({ tokens, mask, targets }) => {
+        const known = { gradLogprob: EMPTY, gradEntropy: EMPTY, gradValue: EMPTY };
+        const sequence = { tokens: bytesOf(tokens), mask, ...known, targets: bytesOf(targets) };
         if (gradients === undefined) return sequence;
-        const end = start + maskedCount(mask);
+        const end = start + (targets?.length ?? maskedCount(mask));
         sequence.gradLogprob = bytesOf(gradients.logprob?.subarray(start, end));
         sequence.gradEntropy = bytesOf(gradients.entropy?.subarray(start, end));
         sequence.gradValue = bytesOf(gradients.value?.subarray(start, end));
@@ -25,7 +26,13 @@ export const unitCodec = {
   },
 
   decode({ sequences }: wire.Unit): EngineUnit {
-    return { sequences: sequences.map(({ tokens, mask }) => ({ tokens: integersOf(tokens), mask: plainBytes(mask) })) };
+    return {
+      sequences: sequences.map(({ tokens, mask, targets }) => ({
+        tokens: integersOf(tokens),
+        mask: plainBytes(mask),
+        ...(targets.length > 0 && { targets: integersOf(targets) }),
+      })),
+    };
   },
 
   /** Returns the gradients that were sent with a unit, joined over its sequences. */
@@ -57,7 +64,7 @@ function joined(
 ): UnitGradients | undefined {
   if (pieces.every((piece) => piece.length === 0)) return undefined;
   const whole = pieces.map((piece, i) =>
-    piece.length === 0 ? new Float32Array(maskedCount(sequences[i]?.mask ?? EMPTY)) : floatsOf(piece),
+    piece.length === 0 ? new Float32Array(outputCount(sequences[i] as wire.Sequence)) : floatsOf(piece),
   );
   const result = new Float32Array(whole.reduce((sum, piece) => sum + piece.length, 0));
   let offset = 0;
@@ -66,6 +73,10 @@ function joined(
     offset += piece.length;
   }
   return { [name]: result };
+}
+
+function outputCount({ mask, targets }: wire.Sequence): number {
+  return targets.length > 0 ? targets.length / 4 : maskedCount(mask);
 }
 
 /** Counts the positions whose outputs are requested. */
@@ -77,24 +88,30 @@ export function maskedCount(mask: Uint8Array): number {
 
 /** Codec: selection of outputs. */
 export const selectionCodec: Codec<OutputSelection, wire.OutputSelection, wire.OutputSelection | undefined> = {
-  encode: ({ logprob = false, entropy = false, value = false, finalValue = false }) => ({
+  encode: ({ logprob = false, entropy = false, value = false, finalValue = false, top = 0 }) => ({
     logprob,
     entropy,
     value,
     finalValue,
+    top,
   }),
 
-  decode: (selection) => selection ?? {},
+  decode: (selection) => {
+    const { top = 0, ...flags } = selection ?? {};
+    return top > 0 ? { ...flags, top } : flags;
+  },
 };
 
 /** Codec: outputs of a unit. */
 export const outputsCodec = {
-  encode({ logprob, entropy, value, finalValue }: UnitOutputs): wire.UnitOutputs {
+  encode({ logprob, entropy, value, finalValue, topTokens, topLogprob }: UnitOutputs): wire.UnitOutputs {
     return {
       logprob: bytesOf(logprob),
       entropy: bytesOf(entropy),
       value: bytesOf(value),
       finalValue: bytesOf(finalValue),
+      topTokens: bytesOf(topTokens),
+      topLogprob: bytesOf(topLogprob),
     };
   },
 
@@ -105,6 +122,10 @@ export const outputsCodec = {
       ...(selection.entropy && { entropy: floatsOf(outputs.entropy) }),
       ...(selection.value && { value: floatsOf(outputs.value) }),
       ...(selection.finalValue && { finalValue: floatsOf(outputs.finalValue) }),
+      ...((selection.top ?? 0) > 0 && {
+        topTokens: integersOf(outputs.topTokens),
+        topLogprob: floatsOf(outputs.topLogprob),
+      }),
     };
   },
 };

@@ -35,6 +35,7 @@ export function contextWith(logger: Logger): PluginContext {
   };
   return {
     ...{ logger, scorer: none, judge: none, sandbox: none, tools: none, workspaces: none },
+    rewardModel: () => ({ score: none }),
     dataPath: (path) => path,
   };
 }

@@ -44,7 +44,9 @@ def output_rows(
     """Collects the rows. `row_of[s][t]` is the layout's row of token t of the s-th sequence of the micro-batch."""
     sequences = [sequence for unit in units for sequence in unit.sequences]
     reads = [row_of[s][sequence.positions - 1] for s, sequence in enumerate(sequences)]
-    targets = [sequence.tokens[sequence.positions] for sequence in sequences]
+    targets = [
+        sequence.tokens[sequence.positions] if sequence.targets is None else sequence.targets for sequence in sequences
+    ]
     finals = [int(row_of[s][-1]) for s in range(len(sequences))] if final_value else []
     wanted = np.concatenate([*reads, np.asarray(finals, dtype=np.int64)]) if sequences else np.zeros(0, np.int64)
     rows, inverse = np.unique(wanted, return_inverse=True)

@@ -14,10 +14,13 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TokenSequence:
-    """One sequence: `tokens` [n] and `positions`, the masked positions t (1 <= t < n), ascending."""
+    """One sequence: `tokens` [n] and `positions`, the masked positions t (1 <= t < n), ascending, each as often as it
+    has targets. `targets` are the tokens whose log-probabilities are the outputs, by default those at the positions.
+    """
 
     tokens: Tokens
     positions: NDArray[np.int64]
+    targets: Tokens | None = None
 
     def needed(self, final_value: bool) -> int:
         """Returns the number of leading tokens that the model must read: up to the one before the last masked
@@ -48,7 +51,7 @@ class TokenUnit:
 
     @property
     def outputs(self) -> int:
-        """Number of masked positions over all sequences."""
+        """Number of outputs over all sequences: masked positions, each as often as it has targets."""
         return sum(len(sequence.positions) for sequence in self.sequences)
 
     @property

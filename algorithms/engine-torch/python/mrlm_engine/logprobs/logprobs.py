@@ -49,6 +49,8 @@ class LogprobsRun:
         self._selection = selection
         self._head = logits_head(model, hidden.dtype)
         self._kept: torch.Tensor | None = None
+        # The most likely tokens of each row and their log-probabilities, [R, top].
+        self._top: tuple[torch.Tensor, torch.Tensor] | None = None
         # Of each block of rows of a large vocabulary.
         self._totals: list[RowTotals] = []
 
@@ -62,7 +64,7 @@ class LogprobsRun:
     def outputs(self, keep: bool) -> OutputTensors:
         """Computes the selected outputs; `keep` means that a backward pass follows."""
         rows, selection = self._rows, self._selection
-        logprob = entropy = value = final_value = None
+        logprob = entropy = value = final_value = top_tokens = top_logprob = None
         if selection.logits:
             is_kept = keep and rows.count * self._vocabulary <= KEPT_NUMBERS
             if self._is_large:
@@ -70,13 +72,23 @@ class LogprobsRun:
             else:
                 if is_kept:
                     self._kept = self._hidden.new_empty(rows.count, self._vocabulary, dtype=torch.float32)
+                if selection.top > 0:
+                    shape = (rows.count, selection.top)
+                    self._top = (
+                        self._hidden.new_empty(shape, dtype=torch.int64),
+                        self._hidden.new_empty(shape, dtype=torch.float32),
+                    )
                 logprob, entropy = self._log_probabilities()
+                if self._top is not None:
+                    top_tokens, top_logprob = (of_rows[rows.output_row] for of_rows in self._top)
         if selection.value or selection.final_value:
             assert self._model.value_head is not None
             values = self._model.value_head(self._hidden)
             value = values[rows.output_row] if selection.value else None
             final_value = values[rows.final_row] if selection.final_value else None
-        return OutputTensors(logprob, entropy if selection.entropy else None, value, final_value)
+        return OutputTensors(
+            logprob, entropy if selection.entropy else None, value, final_value, top_tokens, top_logprob
+        )
 
     @torch.no_grad()
     def backward(self, grads: GradientTensors, store: GradientSink) -> torch.Tensor:
@@ -97,7 +109,8 @@ class LogprobsRun:
 
     @property
     def _is_large(self) -> bool:
-        return self._vocabulary > LARGE_VOCABULARY
+        # The most likely tokens of a row are found among all of them.
+        return self._vocabulary > LARGE_VOCABULARY and self._selection.top == 0
 
     def _block_outputs(self, keep: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
         rows, selection = self._rows, self._selection
@@ -167,6 +180,9 @@ class LogprobsRun:
                 entropy[start:end] = _entropy(log_p)
             if self._kept is not None:
                 self._kept[start:end] = log_p
+            if self._top is not None:
+                tokens, values = self._top
+                values[start:end], tokens[start:end] = log_p.topk(self._selection.top, dim=-1)
         return logprob, None if entropy is None else entropy[rows.output_row]
 
     def _logits_backward(self, grads: GradientTensors, store: GradientSink, result: torch.Tensor) -> None:

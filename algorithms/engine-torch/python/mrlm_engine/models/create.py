@@ -203,3 +203,10 @@ def _load_value_head(model: LoadedModel, directory: str) -> None:
     file = Path(directory) / VALUE_HEAD_FILE
     if model.value_head is not None and file.is_file():
         model.value_head.load_state_dict(load_file(str(file)))
+    elif model.role == Role.REWARD and not model.trainable:
+        # A new head is zero: every score would be 0.
+        raise EngineError(
+            "VALUE_HEAD_MISSING",
+            f"The model in {directory} has no {VALUE_HEAD_FILE}, and so gives no scores.",
+            "Name a model that reward@1 has trained.",
+        )

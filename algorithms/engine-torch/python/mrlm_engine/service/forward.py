@@ -27,7 +27,7 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
     require_open(first)
     assert first is not None
     trainable = state.trainable_model(first.open.model_id)
-    selection = selection_of(first.open.outputs, first.open.temperature)
+    selection = selection_of(first.open.outputs, first.open.temperature, trainable.model.vocab_size)
     if selection.value or selection.final_value:
         require_value_head(trainable.model)
     units = decode_units(collect_units(first, requests), trainable.model, linear=False)

@@ -81,7 +81,7 @@ def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], trainable: Trai
     if opening.loss not in (pb.LOSS_KIND_CLIENT, pb.LOSS_KIND_LINEAR):
         raise EngineError("MESSAGE_INVALID", "The call names no kind of loss.", "Set `loss` to CLIENT or LINEAR.")
     linear = opening.loss == pb.LOSS_KIND_LINEAR
-    selection = selection_of(opening.outputs, opening.temperature)
+    selection = selection_of(opening.outputs, opening.temperature, trainable.model.vocab_size)
     decoded = decode_units(units, trainable.model, linear)
     has_value_gradient = any(unit.gradients is not None and unit.gradients.value is not None for unit in decoded)
     if selection.value or selection.final_value or has_value_gradient:

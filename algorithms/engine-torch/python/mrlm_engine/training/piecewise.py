@@ -51,6 +51,6 @@ def join_outputs(pieces: Sequence[list[UnitOutputs]]) -> list[UnitOutputs]:
     if len(found) < 2:
         return found[0] if found else []
     units = [unit for piece in found for unit in piece]
-    names = ("logprob", "entropy", "value", "final_value")
+    names = ("logprob", "entropy", "value", "final_value", "top_tokens", "top_logprob")
     joined = {name: [part for unit in units if (part := getattr(unit, name)) is not None] for name in names}
     return [UnitOutputs(**{name: np.concatenate(parts) for name, parts in joined.items() if parts})]

@@ -21,6 +21,8 @@ def outputs_message(outputs: UnitOutputs) -> pb.UnitOutputs:
         entropy=_bytes(outputs.entropy),
         value=_bytes(outputs.value),
         final_value=_bytes(outputs.final_value),
+        top_tokens=b"" if outputs.top_tokens is None else outputs.top_tokens.astype("<i4", copy=False).tobytes(),
+        top_logprob=_bytes(outputs.top_logprob),
     )
 
 

@@ -40,13 +40,21 @@ def decode_units(units: list[pb.Unit], model: LoadedModel, linear: bool) -> list
     return [decode_unit(unit, i, model.vocab_size, model.max_positions, linear) for i, unit in enumerate(units)]
 
 
-def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:
+def selection_of(outputs: pb.OutputSelection, temperature: float, vocab_size: int) -> Selection:
     """Returns the requested outputs and temperature; a temperature of 0 means 1."""
     if not math.isfinite(temperature) or temperature < 0:
         raise EngineError(
             "OPTIONS_INVALID", f"The temperature is {temperature}.", "Use a finite number above 0, or 0 for 1."
         )
-    return Selection(outputs.logprob, outputs.entropy, outputs.value, outputs.final_value, temperature or 1.0)
+    if outputs.top > vocab_size:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"`top` is {outputs.top}; the model's vocabulary has {vocab_size} tokens.",
+            "Ask for at most as many tokens as there are.",
+        )
+    return Selection(
+        outputs.logprob, outputs.entropy, outputs.value, outputs.final_value, temperature or 1.0, outputs.top
+    )
 
 
 def require_open(message: pb.ForwardRequest | pb.ForwardBackwardRequest | sampler_pb2.SampleRequest | None) -> None:
@@ -111,7 +119,19 @@ def _decode_sequence(sequence: pb.Sequence, what: str, vocab_size: int, max_posi
             + (f" that starts with {mask[0]}." if len(mask) else "."),
             "Send one byte of 0 or 1 for each token, the first of them 0: nothing precedes it.",
         )
-    return TokenSequence(tokens.astype(np.int32, copy=False), np.flatnonzero(mask))
+    positions = np.flatnonzero(mask)
+    tokens = tokens.astype(np.int32, copy=False)
+    if not sequence.targets:
+        return TokenSequence(tokens, positions)
+    targets = np.frombuffer(sequence.targets, dtype="<i4") if len(sequence.targets) % 4 == 0 else np.zeros(0, np.int32)
+    each, rest = divmod(len(targets), max(1, len(positions)))
+    if each == 0 or rest != 0 or len(positions) == 0 or int(targets.min()) < 0 or int(targets.max()) >= vocab_size:
+        raise EngineError(
+            "SEQUENCE_INVALID",
+            f"{what} has {len(sequence.targets)} bytes of targets for {len(positions)} masked positions.",
+            "Send little-endian int32 ids of the vocabulary, equally many for each masked position.",
+        )
+    return TokenSequence(tokens, np.repeat(positions, each), targets.astype(np.int32, copy=False))
 
 
 def _linear_gradients(wire: Sequence[pb.Sequence], sequences: tuple[TokenSequence, ...], index: int) -> UnitGradients:

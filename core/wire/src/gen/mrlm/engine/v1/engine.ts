@@ -260,6 +260,11 @@ export interface Sequence {
   gradLogprob: Uint8Array;
   gradEntropy: Uint8Array;
   gradValue: Uint8Array;
+  /**
+   * int32 token ids, k for each masked position in order, of which the outputs are the log-probabilities, in place of those of the tokens at
+   * these positions. Outputs and gradients then list k numbers for each masked position. Empty: k is 1, and the token is that of the position.
+   */
+  targets: Uint8Array;
 }
 
 export interface OutputSelection {
@@ -270,6 +275,8 @@ export interface OutputSelection {
   value: boolean;
   /** One value per sequence: of the state after its last token (bootstrapping of truncated episodes). */
   finalValue: boolean;
+  /** The most likely tokens before each output, in descending order, so many as this; 0: none. At most the vocabulary. */
+  top: number;
 }
 
 export interface UnitOutputs {
@@ -277,6 +284,9 @@ export interface UnitOutputs {
   entropy: Uint8Array;
   value: Uint8Array;
   finalValue: Uint8Array;
+  /** With OutputSelection.top: int32 token ids and float32 log-probabilities, `top` for each output. */
+  topTokens: Uint8Array;
+  topLogprob: Uint8Array;
 }
 
 export interface ForwardRequest {
@@ -2087,6 +2097,7 @@ function createBaseSequence(): Sequence {
     gradLogprob: new Uint8Array(0),
     gradEntropy: new Uint8Array(0),
     gradValue: new Uint8Array(0),
+    targets: new Uint8Array(0),
   };
 }
 
@@ -2106,6 +2117,9 @@ export const Sequence: MessageFns<Sequence> = {
     }
     if (message.gradValue.length !== 0) {
       writer.uint32(42).bytes(message.gradValue);
+    }
+    if (message.targets.length !== 0) {
+      writer.uint32(50).bytes(message.targets);
     }
     return writer;
   },
@@ -2163,6 +2177,14 @@ export const Sequence: MessageFns<Sequence> = {
             message.gradValue = reader.bytes();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.targets = reader.bytes();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2177,7 +2199,7 @@ export const Sequence: MessageFns<Sequence> = {
 };
 
 function createBaseOutputSelection(): OutputSelection {
-  return { logprob: false, entropy: false, value: false, finalValue: false };
+  return { logprob: false, entropy: false, value: false, finalValue: false, top: 0 };
 }
 
 export const OutputSelection: MessageFns<OutputSelection> = {
@@ -2193,6 +2215,9 @@ export const OutputSelection: MessageFns<OutputSelection> = {
     }
     if (message.finalValue !== false) {
       writer.uint32(32).bool(message.finalValue);
+    }
+    if (message.top !== 0) {
+      writer.uint32(40).uint32(message.top);
     }
     return writer;
   },
@@ -2242,6 +2267,14 @@ export const OutputSelection: MessageFns<OutputSelection> = {
             message.finalValue = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.top = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2261,6 +2294,8 @@ function createBaseUnitOutputs(): UnitOutputs {
     entropy: new Uint8Array(0),
     value: new Uint8Array(0),
     finalValue: new Uint8Array(0),
+    topTokens: new Uint8Array(0),
+    topLogprob: new Uint8Array(0),
   };
 }
 
@@ -2277,6 +2312,12 @@ export const UnitOutputs: MessageFns<UnitOutputs> = {
     }
     if (message.finalValue.length !== 0) {
       writer.uint32(34).bytes(message.finalValue);
+    }
+    if (message.topTokens.length !== 0) {
+      writer.uint32(42).bytes(message.topTokens);
+    }
+    if (message.topLogprob.length !== 0) {
+      writer.uint32(50).bytes(message.topLogprob);
     }
     return writer;
   },
@@ -2324,6 +2365,22 @@ export const UnitOutputs: MessageFns<UnitOutputs> = {
             }
 
             message.finalValue = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.topTokens = reader.bytes();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.topLogprob = reader.bytes();
             continue;
           }
         }

@@ -251,42 +251,50 @@ class Unit(_message.Message):
     def __init__(self, sequences: _Optional[_Iterable[_Union[Sequence, _Mapping]]] = ...) -> None: ...
 
 class Sequence(_message.Message):
-    __slots__ = ("tokens", "mask", "grad_logprob", "grad_entropy", "grad_value")
+    __slots__ = ("tokens", "mask", "grad_logprob", "grad_entropy", "grad_value", "targets")
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     MASK_FIELD_NUMBER: _ClassVar[int]
     GRAD_LOGPROB_FIELD_NUMBER: _ClassVar[int]
     GRAD_ENTROPY_FIELD_NUMBER: _ClassVar[int]
     GRAD_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TARGETS_FIELD_NUMBER: _ClassVar[int]
     tokens: bytes
     mask: bytes
     grad_logprob: bytes
     grad_entropy: bytes
     grad_value: bytes
-    def __init__(self, tokens: _Optional[bytes] = ..., mask: _Optional[bytes] = ..., grad_logprob: _Optional[bytes] = ..., grad_entropy: _Optional[bytes] = ..., grad_value: _Optional[bytes] = ...) -> None: ...
+    targets: bytes
+    def __init__(self, tokens: _Optional[bytes] = ..., mask: _Optional[bytes] = ..., grad_logprob: _Optional[bytes] = ..., grad_entropy: _Optional[bytes] = ..., grad_value: _Optional[bytes] = ..., targets: _Optional[bytes] = ...) -> None: ...
 
 class OutputSelection(_message.Message):
-    __slots__ = ("logprob", "entropy", "value", "final_value")
+    __slots__ = ("logprob", "entropy", "value", "final_value", "top")
     LOGPROB_FIELD_NUMBER: _ClassVar[int]
     ENTROPY_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     FINAL_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TOP_FIELD_NUMBER: _ClassVar[int]
     logprob: bool
     entropy: bool
     value: bool
     final_value: bool
-    def __init__(self, logprob: _Optional[bool] = ..., entropy: _Optional[bool] = ..., value: _Optional[bool] = ..., final_value: _Optional[bool] = ...) -> None: ...
+    top: int
+    def __init__(self, logprob: _Optional[bool] = ..., entropy: _Optional[bool] = ..., value: _Optional[bool] = ..., final_value: _Optional[bool] = ..., top: _Optional[int] = ...) -> None: ...
 
 class UnitOutputs(_message.Message):
-    __slots__ = ("logprob", "entropy", "value", "final_value")
+    __slots__ = ("logprob", "entropy", "value", "final_value", "top_tokens", "top_logprob")
     LOGPROB_FIELD_NUMBER: _ClassVar[int]
     ENTROPY_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     FINAL_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TOP_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOP_LOGPROB_FIELD_NUMBER: _ClassVar[int]
     logprob: bytes
     entropy: bytes
     value: bytes
     final_value: bytes
-    def __init__(self, logprob: _Optional[bytes] = ..., entropy: _Optional[bytes] = ..., value: _Optional[bytes] = ..., final_value: _Optional[bytes] = ...) -> None: ...
+    top_tokens: bytes
+    top_logprob: bytes
+    def __init__(self, logprob: _Optional[bytes] = ..., entropy: _Optional[bytes] = ..., value: _Optional[bytes] = ..., final_value: _Optional[bytes] = ..., top_tokens: _Optional[bytes] = ..., top_logprob: _Optional[bytes] = ...) -> None: ...
 
 class ForwardRequest(_message.Message):
     __slots__ = ("open", "units", "end")

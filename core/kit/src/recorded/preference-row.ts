@@ -1,15 +1,20 @@
 import {
-  chatMessage,
-  fromChatMessage,
+  type EngineSequence,
   type JsonValue,
   type Message,
   MrlmError,
   type Renderer,
   type SupervisedSequence,
-  textMessage,
-} from "@mrlm/kit/learning";
+} from "@mrlm/spec";
 import { z } from "zod";
-import type { Pair } from "./pair.ts";
+import { textMessage } from "../messages.ts";
+import { chatMessage, fromChatMessage } from "./chat-message.ts";
+
+/** Two answers to one prompt, or a single judged answer: the other one is then empty. The mask of each sequence is 1 for the tokens of the answer. */
+export interface AnswerPair {
+  readonly chosen: readonly EngineSequence[];
+  readonly rejected: readonly EngineSequence[];
+}
 
 const answer = z.union([z.string(), z.array(chatMessage).length(1)]);
 const prompt = z.union([z.string(), z.array(chatMessage).min(1)]);
@@ -46,7 +51,7 @@ export function parsePreferenceRow(value: JsonValue, where: string): PreferenceR
 }
 
 /** Renders the answers of a row after its prompt. Throws DATA_INVALID if the prompt has other tokens before one answer than before the other. */
-export function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
+export function toPair(renderer: Renderer, value: JsonValue, where: string): AnswerPair {
   const row = parsePreferenceRow(value, where);
   const asked = typeof row.prompt === "string" ? [textMessage("user", row.prompt)] : row.prompt.map(fromChatMessage);
   if (isSingleRow(row)) return singleOf([answerTo(renderer, asked, row.completion)], row.label);
@@ -65,7 +70,7 @@ export function toPair(renderer: Renderer, value: JsonValue, where: string): Pai
 }
 
 /** Returns a pair that lacks one of its answers. */
-export function singleOf(sequences: Pair["chosen"], isDesirable: boolean): Pair {
+export function singleOf(sequences: readonly EngineSequence[], isDesirable: boolean): AnswerPair {
   return isDesirable ? { chosen: sequences, rejected: [] } : { chosen: [], rejected: sequences };
 }
 

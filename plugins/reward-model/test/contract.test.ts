@@ -1,0 +1,4 @@
+import { pluginContract } from "@mrlm/testing";
+import plugin from "@mrlm/reward-model";
+
+pluginContract({ plugins: [plugin] });
