@@ -4,8 +4,7 @@ import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./cohort-worker.ts";
-import { learnableParts } from "./credits.ts";
-import { isStale, withoutStale } from "./staleness.ts";
+import { isStale } from "./staleness.ts";
 import {
   assertSameRefusals,
   isLearntFrom,
@@ -23,8 +22,8 @@ export interface AsyncParts extends TakePlayerParts {
   readonly every: number;
   /** Number of groups that this process plays at the same time. */
   readonly concurrency: number;
-  /** Treatment of a group with a token that is older than the lag: refuse it, or learn from its other tokens. */
-  readonly onStale: "drop" | "mask";
+  /** Whether a take waits for slow groups, or is of the groups that were played first, however old their tokens become. */
+  readonly onStale: "wait" | "correct";
   /** Policies that learn from the groups, each with an age of its own. */
   readonly policies: readonly PolicyId[];
   publish(): Promise<PlayingWeights>;
@@ -32,9 +31,10 @@ export interface AsyncParts extends TakePlayerParts {
 }
 
 /**
- * Plays groups without a pause, each with the weights that are published while it is played. A take is the groups that were played first. A group with a token
- * that is older than the lag is refused, recorded and replaced; with `mask` only where no token of it is younger. Both follow from the logged batch. At most (lag + 1) takes of groups are open, leased or waiting to be taken,
- * and no more than the takes up to the last one need.
+ * Plays groups beside learning, each with the weights that are published while it is played. A group is opened when the takes before it are at most `lag`: at
+ * most `lag` takes of groups wait beside those that the next take needs, and no more than the takes up to the last one need. Takes are in the order of
+ * opening, so that the time of a play decides nothing about what is learnt, and no token is older than the lag when it is learnt from. A take waits
+ * for its slowest group; with `correct` it is the groups that were played first.
  */
 export class AsyncTakes implements TakeSource {
   readonly #parts: AsyncParts;
@@ -81,8 +81,8 @@ export class AsyncTakes implements TakeSource {
       const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
-      const judged = batch.groups.map((group) => this.#judge(group, newestOf));
-      played.push(...judged.map(({ group }) => group));
+      const judged = batch.groups.map((group) => ({ group, ...this.#judge(group, newestOf) }));
+      played.push(...batch.groups);
       const refused = judged.filter(({ isLearnt }) => !isLearnt);
       const ids = refused.map(({ group }) => group.id);
       if (batch.refused.length > 0) assertSameRefusals(algorithms, batch.refused, ids);
@@ -128,16 +128,17 @@ export class AsyncTakes implements TakeSource {
     await this.#playing;
   }
 
-  /** Waits for the oldest groups that were played, and plays. What the log has is not waited for. */
+  /** Opens groups, plays, and waits for those of the take. What the log has is not waited for. */
   async #take(
     place: TakePlace,
     refill: number,
     count: number,
     record: Parameters<EpisodeStore["take"]>[4],
   ): Promise<TakenBatch> {
-    const { store, learner, worker } = this.#parts;
-    const rule = { from: "oldest", checksum: null } as const;
+    const { store, learner, worker, onStale } = this.#parts;
+    const rule = { from: onStale === "wait" ? "opened" : "oldest", checksum: null } as const;
     for (;;) {
+      await this.#open(place, count);
       const { promise: change } = this.#change;
       const taken = await store.take(learner, { step: place.step, refill }, count, rule, record);
       if (typeof taken !== "string") {
@@ -145,46 +146,39 @@ export class AsyncTakes implements TakeSource {
         return taken;
       }
       if (this.#failure !== undefined) throw this.#failure.error;
-      await this.#open(place, count);
       this.#playing ??= this.#play();
       await Promise.race([change, pause(worker.clock, this.#signal)]);
     }
   }
 
-  /** Returns what is learnt from a group, with whether anything is. */
+  /** A group that waits can only be too old where a resumed run has a smaller lag, or other intervals of publication, than before. */
   #judge(
     group: TrajectoryGroup,
     newestOf: (policy: PolicyId) => number,
-  ): { readonly group: TrajectoryGroup; readonly isTooOld: boolean; readonly isLearnt: boolean } {
-    const { plan, policy, policies, lag, onStale } = this.#parts;
-    const oldest = (each: PolicyId): number => newestOf(each) - lag;
-    const young =
-      onStale === "mask" ? policies.reduce((left, each) => withoutStale(left, each, oldest(each)), group) : group;
-    const isTooOld =
-      onStale === "mask"
-        ? young !== group && policies.every((each) => learnableParts([young], each).size === 0)
-        : policies.some((each) => isStale(group, each, oldest(each)));
-    if (isTooOld) return { group, isTooOld, isLearnt: false };
-    return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, newestOf(policy)) };
+  ): { readonly isTooOld: boolean; readonly isLearnt: boolean } {
+    const { plan, policy, policies, lag, every, onStale } = this.#parts;
+    // Evaluations and checkpoints publish too, at most once in an iteration.
+    const versions = lag * Math.max(1, every);
+    const isTooOld = onStale === "wait" && policies.some((each) => isStale(group, each, newestOf(each) - versions));
+    return { isTooOld, isLearnt: !isTooOld && isLearntFrom(plan, policy, group, newestOf(policy)) };
   }
 
   /**
    * Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the
-   * store has them.
+   * store has them. Each of `lag` later takes is of at least a batch, so that a group is taken `lag` versions after it was opened at the latest.
    * @param missing number of groups that the take still needs
    */
   async #open(place: TakePlace, missing: number): Promise<void> {
     const { plan, lag, lastTake } = this.#parts;
-    const needed = missing + Math.max(0, lastTake - place.step) * plan.groups;
-    const most = (lag + 1) * plan.groups;
-    const capacity = Math.min(most, needed);
+    const later = Math.min(lag, Math.max(0, lastTake - place.step));
+    const capacity = missing + later * plan.groups;
     for (const group of this.#restored) await this.#openGroup(place, group);
     this.#restored = [];
     const before = this.#opened;
     // An earlier process has opened the groups of logged batches, and those before them.
     while (this.#waiting.size < capacity || this.#early.size > 0) {
       // No process has more groups that wait.
-      if (this.#waiting.size - this.#early.size >= most) throw otherTasks(this.#early);
+      if (this.#waiting.size - this.#early.size >= (lag + 1) * plan.groups) throw otherTasks(this.#early);
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;
@@ -207,7 +201,7 @@ export class AsyncTakes implements TakeSource {
       learner,
       step: 0,
       refill: 0,
-      place: [environment, 0],
+      place: [environment, number],
       environment: request.environment.id,
       runStep: this.#usualStep(place, number),
       versions: {},
