@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { paceBound } from "../../core/runtime/test/support/pace-bound.ts";
+import { paceBound } from "./pace-bound.ts";
 import { trainingRun } from "../store/training-run.ts";
 import { median } from "../train/measurement.ts";
 import { GRPO, type StoredRun, storedRun } from "./measured-run.ts";

@@ -16,7 +16,7 @@ export interface Pace {
  *
  *     take(k) = max(published(k), max over its groups of published(max(0, k - lag)) + duration),  published(k) = take(k - 1) + learnSeconds
  *
- * Where all takes have the same slowest duration d, (lag + 1) takes are made in d + learnSeconds, and a take in turn needs as long: the bound is lag + 1 times
+ * If all takes have the same slowest duration d, lag + 1 takes are made in d + learnSeconds, and a take in turn needs as long: the bound is lag + 1 times
  * the groups a second of play in turn, or one take in `learnSeconds`. A lag of 0 is play in turn.
  */
 export function paceBound({ lag, groups, learnSeconds, durations }: Pace): number[] {
