@@ -22,7 +22,7 @@ export const environmentBound: StageRule = ({ iterations }) => {
     severity: "hint",
     what: `${percent(share)} of the time is spent waiting for environments.`,
     advice:
-      "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker.",
+      "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker. With play.mode: async learning waits for slow groups: a larger play.lag plays more of them at the same time.",
   };
 };
 
