@@ -81,6 +81,18 @@ describe("async play that waits", () => {
     }
   });
 
+  test.each([1, 4])(
+    "samplers that read new weights later shorten what is opened: at most one batch is refused; lag %i",
+    async (lag) => {
+      const taken = await pacedPlay({
+        ...{ takes: 20, groups: 3, learnSeconds: 0.05, delaySeconds: 0.02, mode: { mode: "async", lag } },
+        durationOf: () => 0.1,
+      });
+      expect(taken.reduce((sum, { refused }) => sum + refused, 0)).toBeLessThanOrEqual(3);
+      expect(Math.max(...taken.map(({ oldest }) => oldest))).toBe(lag);
+    },
+  );
+
   test("a run that was killed takes the same groups as one that was not, whatever had been played", async () => {
     const shape = { takes: 14, groups: 3, learnSeconds: 0.05, durationOf: randomDurations(7) };
     const mode = { mode: "async", lag: 2 } as const;

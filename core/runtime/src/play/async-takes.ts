@@ -4,7 +4,7 @@ import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./cohort-worker.ts";
-import { isStale } from "./staleness.ts";
+import { agesOf, isStale } from "./staleness.ts";
 import {
   assertSameRefusals,
   isLearntFrom,
@@ -14,6 +14,9 @@ import {
 } from "./take-player.ts";
 import type { OpenedGroup, SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 import type { TaskOrder } from "./task-order.ts";
+
+/** Takes over which the delay of samplers is measured. */
+const DELAY_TAKES = 32;
 
 export interface AsyncParts extends TakePlayerParts {
   /** Number of the last take of the stage. */
@@ -55,6 +58,11 @@ export class AsyncTakes implements TakeSource {
   #change = Promise.withResolvers<void>();
   /** Seconds in which nothing could be played, since the last take. */
   #idle = 0;
+  /**
+   * For the last takes, the largest number of takes by which a token was older than the weights at the opening of its group: samplers in other processes read
+   * new weights later.
+   */
+  #delays: readonly number[] = [];
 
   constructor(parts: AsyncParts, order: TaskOrder, { opened = 0, waiting = [] }: SourceState = {}) {
     this.#parts = parts;
@@ -77,10 +85,14 @@ export class AsyncTakes implements TakeSource {
     // A take publishes all policies that have changed, so that the logged version of one states those of the others, also where a resumed run counts on from another number.
     const newestOf = (each: PolicyId): number => published(each) + version - published(policy);
     let [refill, refills, refusals] = [0, 0, 0];
+    this.#delays = [...this.#delays.slice(1 - DELAY_TAKES), 0];
     for (; ; refill++) {
       const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
+      const delays = batch.groups.map((group) => this.#delayOf(group, step, newestOf));
+      this.#delays = [...this.#delays.slice(0, -1), Math.max(this.#delays.at(-1) ?? 0, ...delays)];
+      for (const { id } of batch.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
       const judged = batch.groups.map((group) => ({ group, ...this.#judge(group, newestOf) }));
       played.push(...batch.groups);
       const refused = judged.filter(({ isLearnt }) => !isLearnt);
@@ -141,36 +153,48 @@ export class AsyncTakes implements TakeSource {
       await this.#open(place, count);
       const { promise: change } = this.#change;
       const taken = await store.take(learner, { step: place.step, refill }, count, rule, record);
-      if (typeof taken !== "string") {
-        for (const { id } of taken.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
-        return taken;
-      }
+      if (typeof taken !== "string") return taken;
       if (this.#failure !== undefined) throw this.#failure.error;
       this.#playing ??= this.#play();
       await Promise.race([change, pause(worker.clock, this.#signal)]);
     }
   }
 
-  /** A group that waits can only be too old where a resumed run has a smaller lag, or other intervals of publication, than before. */
+  /** Returns the number of takes by which a token of a group is older than the weights at its opening. */
+  #delayOf(group: TrajectoryGroup, step: number, newestOf: (policy: PolicyId) => number): number {
+    const opened = this.#waiting.get(group.id)?.step ?? step;
+    const { largest } = agesOf([group], this.#parts.policies, newestOf);
+    return Math.ceil(largest / this.#versions) - (step - opened);
+  }
+
+  /** Largest number of versions that are published from one take to the next: evaluations and checkpoints publish too, at most once in an iteration. */
+  get #versions(): number {
+    return Math.max(1, this.#parts.every);
+  }
+
+  /**
+   * A group that waits can only be too old where samplers read new weights later than in the takes before, or a resumed run has a smaller lag, or other
+   * intervals of publication, than before.
+   */
   #judge(
     group: TrajectoryGroup,
     newestOf: (policy: PolicyId) => number,
   ): { readonly isTooOld: boolean; readonly isLearnt: boolean } {
-    const { plan, policy, policies, lag, every, onStale } = this.#parts;
-    // Evaluations and checkpoints publish too, at most once in an iteration.
-    const versions = lag * Math.max(1, every);
+    const { plan, policy, policies, lag, onStale } = this.#parts;
+    const versions = lag * this.#versions;
     const isTooOld = onStale === "wait" && policies.some((each) => isStale(group, each, newestOf(each) - versions));
     return { isTooOld, isLearnt: !isTooOld && isLearntFrom(plan, policy, group, newestOf(policy)) };
   }
 
   /**
    * Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the
-   * store has them. Each of `lag` later takes is of at least a batch, so that a group is taken `lag` versions after it was opened at the latest.
+   * store has them. Each of `lag` later takes is of at least a batch, so that a group is taken `lag` versions after it was opened at the latest, or earlier by
+   * the delay of the samplers.
    * @param missing number of groups that the take still needs
    */
   async #open(place: TakePlace, missing: number): Promise<void> {
     const { plan, lag, lastTake } = this.#parts;
-    const later = Math.min(lag, Math.max(0, lastTake - place.step));
+    const later = Math.max(0, Math.min(lag - Math.max(0, ...this.#delays), lastTake - place.step));
     const capacity = missing + later * plan.groups;
     for (const group of this.#restored) await this.#openGroup(place, group);
     this.#restored = [];
@@ -182,7 +206,8 @@ export class AsyncTakes implements TakeSource {
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;
-      await this.#openGroup(place, { number: this.#opened + 1, environment, task: tasks[0] as TaskId });
+      const [number, task] = [this.#opened + 1, tasks[0] as TaskId];
+      await this.#openGroup(place, { number, environment, task, step: place.step });
       this.#opened++;
     }
     if (this.#opened > before) this.#changed();

@@ -23,6 +23,8 @@ export interface PacedShape {
   readonly atOnce?: number;
   /** Tasks whose groups the algorithm refuses. Default: none. */
   refuses?(task: number): boolean;
+  /** Seconds after a publication in which tokens are still sampled with the weights before. Default: 0. */
+  readonly delaySeconds?: number;
   /** Number of takes after which the process is killed, and continues from the last checkpoint of each second take. Default: it is not killed. */
   readonly killedAfter?: number;
 }
@@ -63,7 +65,16 @@ async function train(shape: PacedShape, clock: VirtualClock, path: string): Prom
 
 /** Runs a training process, and returns the state of its last checkpoint with the iteration after it. */
 async function process(
-  { takes, groups, mode, learnSeconds, durationOf, atOnce = 1_000, refuses = () => false }: PacedShape,
+  {
+    takes,
+    groups,
+    mode,
+    learnSeconds,
+    durationOf,
+    atOnce = 1_000,
+    refuses = () => false,
+    delaySeconds = 0,
+  }: PacedShape,
   clock: VirtualClock,
   path: string,
   taken: PacedTake[],
@@ -76,10 +87,15 @@ async function process(
   let version = from - 2;
   let iteration = from;
   const taskOf = (task: string): number => Number(task.split("/")[1]);
+  const publications: number[] = [];
+  const sampling = (): number => {
+    const since = clock.now() - 1000 * delaySeconds;
+    return version - publications.filter((at) => at > since).length;
+  };
   const play = async (request: RolloutRequest, task: string): Promise<TrajectoryGroup> => {
-    const began = version;
+    const began = Math.max(0, sampling());
     await clock.sleep(1000 * durationOf(numberOf(request.label), taskOf(task)), request.signal);
-    return groupOf(`${request.label}/${task}`, task, [began, version]);
+    return groupOf(`${request.label}/${task}`, task, [began, Math.max(0, sampling())]);
   };
   const rollouts: GroupPlayer = {
     groupsOf: async ({ label, tasks }) => tasks.map((task) => ({ id: `${label}/${task}`, task, seed: 0, size: 1 })),
@@ -105,6 +121,7 @@ async function process(
       progress: () => ({ iteration, runStep: iteration }),
       publish: async () => {
         version++;
+        publications.push(clock.now());
         return { versions: { policy: version }, checksum: `sum-${version}` };
       },
       signal: new AbortController().signal,
