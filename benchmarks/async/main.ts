@@ -32,7 +32,9 @@ if (unknown !== undefined) throw new Error(`--only takes ${Object.keys(parts).jo
 const figures: Record<string, number | string> = {};
 for (const part of chosen)
   try {
-    for (const [name, value] of Object.entries((await parts[part]?.()) ?? {}))
+    const measured = (await parts[part]?.()) ?? {};
+    console.error(part, measured);
+    for (const [name, value] of Object.entries(measured))
       figures[name] = typeof value === "number" ? Number(value.toPrecision(4)) : value;
   } catch (error) {
     // The other parts are measured all the same: some take minutes.
