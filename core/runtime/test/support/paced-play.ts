@@ -25,7 +25,7 @@ export interface PacedShape {
   refuses?(task: number): boolean;
   /** Seconds after a publication in which tokens are still sampled with the weights before. Default: 0. */
   readonly delaySeconds?: number;
-  /** Number of takes after which the process is killed, and continues from the last checkpoint of each second take. Default: it is not killed. */
+  /** Number of takes after which the process ends in the middle of its play. Another one continues from the last checkpoint; there is one before each second take. Default: it does not end. */
   readonly killedAfter?: number;
 }
 
@@ -58,13 +58,13 @@ export async function pacedPlay(shape: PacedShape): Promise<PacedTake[]> {
 async function train(shape: PacedShape, clock: VirtualClock, path: string): Promise<PacedTake[]> {
   const taken: PacedTake[] = [];
   const { takes, killedAfter = takes } = shape;
-  const saved = await process(shape, clock, path, taken, { from: 1, to: killedAfter });
-  if (killedAfter < takes) await process(shape, clock, path, taken, { from: saved.from, to: takes }, saved.state);
+  const saved = await runProcess(shape, clock, path, taken, { from: 1, to: killedAfter });
+  if (killedAfter < takes) await runProcess(shape, clock, path, taken, { from: saved.from, to: takes }, saved.state);
   return taken;
 }
 
 /** Runs a training process, and returns the state of its last checkpoint with the iteration after it. */
-async function process(
+async function runProcess(
   {
     takes,
     groups,
