@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { printFigures, processor } from "../figures.ts";
 import { killFigures } from "./kills.ts";
-import { slowEnvironmentFigures } from "./slow-environment.ts";
+import { selectionFigures, slowEnvironmentFigures } from "./slow-environment.ts";
 import { stepTimeFigures } from "./step-time.ts";
 import { storeShareFigures } from "./store-share.ts";
 import { vllmFigures } from "./vllm-logprobs.ts";
@@ -17,9 +17,10 @@ const { values } = parseArgs({
   },
 });
 
-const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
+const parts: Readonly<Record<string, () => Promise<Record<string, number | string>>>> = {
   steps: () => stepTimeFigures(Number(values.rounds), Number(values.steps)),
   slow: slowEnvironmentFigures,
+  selection: selectionFigures,
   kills: () => killFigures(Number(values.kills)),
   vllm: vllmFigures,
   store: () => storeShareFigures(Math.min(Number(values.steps), 12)),
@@ -28,10 +29,19 @@ const chosen = values.only?.split(",") ?? Object.keys(parts);
 const unknown = chosen.find((part) => parts[part] === undefined);
 if (unknown !== undefined) throw new Error(`--only takes ${Object.keys(parts).join(", ")}, not ${unknown}.`);
 
-const figures: Record<string, number> = {};
+const figures: Record<string, number | string> = {};
 for (const part of chosen)
-  for (const [name, value] of Object.entries((await parts[part]?.()) ?? {}))
-    figures[name] = Number(value.toPrecision(4));
+  try {
+    const measured = (await parts[part]?.()) ?? {};
+    console.error(part, measured);
+    for (const [name, value] of Object.entries(measured))
+      figures[name] = typeof value === "number" ? Number(value.toPrecision(4)) : value;
+  } catch (error) {
+    // The other parts are measured all the same: some take minutes.
+    console.error(error);
+    figures[`${part}_failed`] = String(error).slice(0, 200);
+    process.exitCode = 1;
+  }
 
 if (!values.json) console.table(Object.entries(figures).map(([figure, value]) => ({ figure, value })));
 printFigures("async", processor(), figures);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { trainingRun } from "../store/training-run.ts";
 import { median } from "../train/measurement.ts";
-import { GRPO, type Mode, playOf, storedRun } from "./measured-run.ts";
+import { GRPO, storedRun } from "./measured-run.ts";
 
 const ANSWER_TOKENS = 10;
 /** Pipelined runs whose weights are compared. */
@@ -37,12 +37,12 @@ export async function stepTimeFigures(rounds: number, steps: number): Promise<Re
 
 /** Trains, and returns the seconds of a step with the checksum of the last weights. */
 async function train(
-  mode: Mode,
+  mode: "sync" | "pipelined",
   steps: number,
 ): Promise<{ readonly wall: number; readonly cpu: number; readonly checksum: string }> {
   const output = mkdtempSync(join(tmpdir(), "mrlm-bench-"));
   const stages = [{ ...GRPO, steps: steps + 2, learning_rate: 1e-4 }];
-  const run = await trainingRun(ANSWER_TOKENS, steps, output, { stages, play: playOf(mode) });
+  const run = await trainingRun(ANSWER_TOKENS, steps, output, { stages, play: { mode } });
   const { checksum } = storedRun(run.directory);
   rmSync(output, { recursive: true });
   return { wall: run.wallSeconds, cpu: run.cpuSeconds, checksum };

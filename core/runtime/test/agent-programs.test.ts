@@ -5,7 +5,7 @@ import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, MrlmError, score, type Trajectory } from "@mrlm/spec";
 import type { RolloutRequest } from "@mrlm/spec/host";
 import { inProcess, overGrpc, type Transport } from "@mrlm/testing";
-import { overSampledTokens } from "../src/play/credits.ts";
+import { assertCredits, learnableParts } from "../src/play/credits.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
 
 const tasks = () => ({
@@ -198,7 +198,7 @@ test("the tokens of an answer that the program has not read are not learnt, and 
   // The store has a number for each token of its masks.
   const learntTokens = segments[1]?.mask.reduce((sum, bit) => sum + bit, 0) ?? 0;
   const credit = { trajectory: trajectory?.id ?? "", agent: "agent", advantage: new Float32Array(learntTokens) };
-  expect(overSampledTokens([credit], groups)).toEqual([credit]);
+  expect(() => assertCredits([credit], learnableParts(groups, "policy"), "test")).not.toThrow();
   const metrics = episodeMetrics(groups, noEpisodeCounts(), { policy: "policy" });
   expect(metrics).toMatchObject({
     "agent/wasted_tokens": { sum: lengths[0], count: 1 },

@@ -98,7 +98,7 @@ describe("values", () => {
     ["play: {lag: 2}", "play.lag is for `mode: pipelined` and `mode: async`: with `sync` every batch"],
     ["play: {mode: async, lag: 0}", "play.lag of `mode: async` is at least 1"],
     [
-      "play: {mode: pipelined, on_stale: mask}",
+      "play: {mode: pipelined, on_stale: correct}",
       "play.on_stale is for `mode: async`: with `pipelined` no token is older than the lag",
     ],
     ["play: {in_flight: keep}", "play.in_flight is for `mode: async`: with `sync`"],

@@ -61,16 +61,18 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["play-bound", run(() => ({ "wait/training": 0.8, "wait/rollouts": 0 }))],
   ["learning-bound", run(() => ({ "wait/training": 0.1, "wait/rollouts": 1 }))],
   ["groups-refused", run(() => ({ "buffer/learnt": 8, "buffer/refused": 4 }))],
+  ["selection", run((i) => ({ "selection/durations": 0.4 + 0.1 * (i % 3), "selection/lengths": 1 }))],
   ["component-divergence", run((i) => ({ "reward/correct": 0.6 - 0.01 * i }))],
   ["evaluation-drop", run(undefined, { evaluations: [point(0, 0.2), point(20, 0.9), point(40, 0.6)] })],
 ];
 
 describe("a diagnosis", () => {
-  test("of waits reports neither short ones, nor those that a slow environment causes, nor lags that are corrected, nor few refused groups", () => {
+  test("of waits reports neither short ones, nor those that a slow environment causes, nor lags that are corrected, nor few refused groups, nor a small selection", () => {
     expect(found(run(() => ({ "wait/training": 0.5, "wait/rollouts": 0.5 })))).toEqual([]);
     const slow = { environment: 5, total: 8 };
     expect(found(run(() => ({ "wait/training": 5 }), {}, "grpo@1", slow))).toEqual(["environment-bound"]);
     expect(found(run(() => ({ "buffer/learnt": 8, "buffer/refused": 2 })))).toEqual([]);
+    expect(found(run(() => ({ "selection/durations": 0.9, "selection/lengths": 1.1 })))).toEqual([]);
     expect(found(run(() => ({ "versions/lag": 9, "mismatch/corrected": 0.9 })))).toEqual([]);
   });
 

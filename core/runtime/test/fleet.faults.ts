@@ -14,15 +14,16 @@ const SHAPE = {
 };
 
 test.each(Array.from({ length: 5 }, (_, i) => SEED + i))(
-  "seed %i: each group is learnt from once, refused or waits; none is starved or too old; refused groups give back their capacity",
+  "seed %i: each group is learnt from once, refused by the algorithm or waits; none is starved or too old; refused groups give back their capacity",
   async (seed) => {
     const outcome = await simulateFleet({ seed, ...SHAPE });
     process.stderr.write(`seed ${seed}: ${JSON.stringify(outcome)}\n`);
     expect(outcome.faults).toEqual([]);
     expect(outcome.episodes).toBeGreaterThanOrEqual(10_000);
     expect(outcome.oldest).toBe(SHAPE.lag);
-    const { trainings, deaths, lost, late, refused, tooOld } = outcome;
-    for (const count of [trainings - 1, deaths, lost, late, tooOld, refused - tooOld]) expect(count).toBeGreaterThan(0);
+    expect(outcome.tooOld).toBe(0);
+    const { trainings, deaths, lost, late, refused } = outcome;
+    for (const count of [trainings - 1, deaths, lost, late, refused]) expect(count).toBeGreaterThan(0);
   },
   600_000,
 );

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StagePlayState } from "../src/play/stage-play.ts";
 import type { GroupPlayer } from "../src/play/take-player.ts";
-import type { AgentTrajectory, Credit, Trajectory, TrajectoryGroup } from "@mrlm/spec";
-import type { EpisodeStore, RolloutRequest } from "@mrlm/spec/host";
+import type { AgentTrajectory, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { RolloutRequest } from "@mrlm/spec/host";
 import {
   closeStoresAfterEach,
   counted,
@@ -251,39 +251,48 @@ describe("async", () => {
         }
       },
     };
-    const maskOf = ({ trajectories }: TrajectoryGroup): number[] =>
-      Array.from(trajectories[0]?.agents["agent"]?.segments[0]?.mask ?? []);
-    const learning = (on_stale: "drop" | "mask", store: EpisodeStore, restored?: StagePlayState) =>
-      learnerOf(
-        shape(2, { mode: { mode: "async", lag: 2, on_stale }, rollouts: aging, plan: plan({ groups: 3 }), store }),
-        restored,
-      );
+    const learning = (onStale: "wait" | "correct", rollouts: GroupPlayer) =>
+      learnerOf(shape(2, { mode: { mode: "async", lag: 2, on_stale: onStale }, rollouts, plan: plan({ groups: 3 }) }));
+    const numbersOf = (groups: readonly TrajectoryGroup[]): number[] =>
+      groups.map(({ id }) => Number(id.split("/")[2]));
 
-    test("mask learns from the young tokens of a group, and refuses one without any", async () => {
-      const store = await openStore();
-      const { learner } = await learning("mask", store);
+    test("wait: a group with an older token, which only a run with other settings has left, is refused and replaced", async () => {
+      const young: GroupPlayer = {
+        ...aging,
+        collect: (request) =>
+          takeOf(request) <= 4 ? aging.collect(request) : fakeRollouts().rollouts.collect(request),
+      };
+      const { learner } = await learning("wait", young);
       const { groups, played } = await learner.take();
-      expect(groups.map(maskOf)).toEqual([
-        [0, 0, 1],
-        [0, 0, 1],
-        [0, 0, 1],
-      ]);
-      // The accepted groups are among the played ones; refused ones have all their tokens.
-      expect(played.filter((group) => groups.includes(group))).toEqual(groups);
-      expect(played.length).toBeGreaterThan(3);
-      expect(played.filter((group) => !groups.includes(group)).every((group) => maskOf(group)[1] === 1)).toBe(true);
-      expect(learner.lap()?.metrics).toMatchObject({ "offpolicy/lag_max": 0, "offpolicy/masked": 0.5 });
+      expect(numbersOf(groups)).toEqual([5, 6, 7]);
+      expect(played).toHaveLength(7);
+      expect(learner.lap()?.metrics).toMatchObject({
+        ...{ "offpolicy/lag_max": 0, "buffer/learnt": 3, "buffer/refused": 4 },
+        ...{ "selection/tasks": 3 / 7, "selection/lengths": 3 / ((3 * 1 + 4 * 2) / 7) / 3, "selection/durations": 1 },
+      });
+      await learner.close();
+    });
+
+    test("correct: it is learnt from", async () => {
+      const { learner } = await learning("correct", aging);
+      const { groups } = await learner.take();
+      expect(numbersOf(groups)).toEqual([1, 2, 3]);
+      expect(learner.lap()?.metrics).toMatchObject({
+        ...{ "offpolicy/lag_max": 5, "buffer/refused": 0 },
+        ...{ "selection/tasks": 1, "selection/lengths": 1, "selection/durations": 1 },
+      });
       await learner.close();
     });
 
     test("each policy that learns has an age of its own, which a logged batch keeps", async () => {
-      const versionsOf = { a: [7, 9], b: [17, 19] } as const;
+      const versionsOf = { a: [8, 9], b: [17, 19] } as const;
       const both: GroupPlayer = {
         groupsOf: aging.groupsOf,
         async *collect(request) {
           for await (const group of fakeRollouts().rollouts.collect(request)) {
             const [trajectory] = group.trajectories as [Trajectory];
             const [part] = Object.values(trajectory.agents) as [AgentTrajectory];
+            const isOld = takeOf(request) === 1;
             const partOf = (policy: "a" | "b"): AgentTrajectory => ({
               ...part,
               player: { kind: "policy", name: policy, policy },
@@ -292,7 +301,10 @@ describe("async", () => {
                   tokens: Int32Array.of(1, 2, 3),
                   logprobs: Float32Array.of(0, -1, -2),
                   mask: Uint8Array.of(0, 1, 1),
-                  versions: Int32Array.of(-1, ...versionsOf[policy]),
+                  versions: Int32Array.of(
+                    -1,
+                    ...(isOld ? versionsOf[policy] : [versionsOf[policy][1], versionsOf[policy][1]]),
+                  ),
                   parent: null,
                 },
               ],
@@ -307,7 +319,7 @@ describe("async", () => {
           {
             algorithms: { a: "test@1", b: "test@1" },
             plan: plan({ groups: 1 }),
-            mode: { mode: "async", lag: 2, on_stale: "mask" },
+            mode: { mode: "async", lag: 2 },
             rollouts: both,
             publish: async () => ({ versions: { a, b }, checksum: "sum" }),
             store: await openStore(path),
@@ -316,68 +328,14 @@ describe("async", () => {
         );
         const state = JSON.parse(JSON.stringify(learner.state())) as StagePlayState;
         const { groups, version } = await learner.source("b").take();
-        const [{ agents }] = (groups[0] as TrajectoryGroup).trajectories as [Trajectory];
-        const masks = ["a", "b"].map((agent) => Array.from(agents[agent]?.segments[0]?.mask ?? []));
-        const metrics = learner.lap()?.metrics;
         await learner.close();
-        return { state, version, masks, metrics };
+        return { state, version, numbers: numbersOf(groups) };
       };
+      // The first group has a token of policy b that is 3 versions old, and none of policy a that is older than 2.
       const first = await taken([10, 20]);
-      const masked = [0, 0, 1];
-      expect(first).toMatchObject({ version: 20, masks: [masked, masked] });
-      expect(first.metrics).toMatchObject({ "offpolicy/lag_max": 1, "offpolicy/masked": 0.5 });
+      expect(first).toMatchObject({ version: 20, numbers: [2] });
       // A resumed run counts its publications on from another number.
-      expect(await taken([13, 23], first.state)).toMatchObject({ version: 20, masks: [masked, masked] });
-    });
-
-    test("drop refuses both", async () => {
-      const young: GroupPlayer = {
-        ...aging,
-        collect: (request) =>
-          takeOf(request) <= 4 ? aging.collect(request) : fakeRollouts().rollouts.collect(request),
-      };
-      const made = await learnerOf(
-        shape(2, { mode: { mode: "async", lag: 2 }, rollouts: young, plan: plan({ groups: 3 }) }),
-      );
-      const { groups } = await made.learner.take();
-      expect(groups.map(({ id }) => Number(id.split("/")[2]) > 4)).toEqual([true, true, true]);
-      expect(made.learner.lap()?.metrics).not.toHaveProperty("offpolicy/masked");
-      await made.learner.close();
-    });
-
-    test("a batch of the log has the same masks; credits are stored by sampled token", async () => {
-      const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
-      const first = await learning("mask", await openStore(path));
-      const state = JSON.parse(JSON.stringify(first.learner.state())) as StagePlayState;
-      const { groups } = await first.learner.take();
-      await first.learner.close();
-      const store = await openStore(path);
-      const settled: Credit[] = [];
-      const settle: EpisodeStore["settle"] = (learner, step, work) => {
-        settled.push(...work.credits);
-        return store.settle(learner, step, work);
-      };
-      const { learner } = await learning(
-        "mask",
-        new Proxy(store, {
-          get: (target, name: keyof EpisodeStore) => (name === "settle" ? settle : target[name].bind(target)),
-        }),
-        state,
-      );
-      expect((await learner.take()).groups).toEqual(groups);
-      const credit = { agent: "agent", advantage: Float32Array.of(3), logprobs: Float32Array.of(-2.5) };
-      const trajectory = groups[0]?.trajectories[0]?.id as string;
-      await learner.settle("policy", [{ ...credit, trajectory }]);
-      expect(settled).toEqual([
-        { agent: "agent", trajectory, advantage: Float32Array.of(0, 3), logprobs: Float32Array.of(Number.NaN, -2.5) },
-      ]);
-      await expect(
-        learner.settle("policy", [{ ...credit, trajectory, advantage: Float32Array.of(1, 2) }]),
-      ).rejects.toMatchObject({
-        code: "ALGORITHM_INVALID",
-        message: expect.stringContaining("2 numbers for 1 learnt"),
-      });
-      await learner.close();
+      expect(await taken([13, 23], first.state)).toMatchObject({ version: 20, numbers: [2] });
     });
   });
 

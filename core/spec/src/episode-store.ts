@@ -32,7 +32,7 @@ export interface Cohort {
   readonly step: number;
   /** 0 for the first groups of a take, r for its r-th replacement of refused groups. */
   readonly refill: number;
-  /** Index of the environment in the configuration, then of the part of its groups. */
+  /** Index of the environment in the configuration, then of the part of its groups: with step 0, a number that rises in the order of opening. */
   readonly place: readonly [environment: number, part: number];
   readonly environment: string;
   /** Step of the run that learns from it first. */
@@ -62,8 +62,11 @@ export interface TakePosition {
 
 /** Selection of the groups of a take, as data, so that a repeated take is compared with the logged one. */
 export interface TakeRule {
-  /** `cohorts`: the groups of the cohorts that were opened for this position. `oldest`: the first committed groups of the learner. */
-  readonly from: "cohorts" | "oldest";
+  /**
+   * `cohorts`: the groups of the cohorts that were opened for this position. `opened`: the first groups of the learner by the part of their cohorts, once
+   * all of them are committed. `oldest`: the first committed groups of the learner.
+   */
+  readonly from: "cohorts" | "opened" | "oldest";
   /** Checksum of the weights that play; a batch, or a cohort of this position, that other weights played is not returned. */
   readonly checksum: string | null;
 }

@@ -18,7 +18,7 @@ export interface Segment {
   readonly tokens: Int32Array;
   /** Log-probability in nats of each sampled token under the distribution from which it was drawn; 0 where the mask is 0. */
   readonly logprobs: Float32Array;
-  /** 1 for sampled tokens, else 0. In a batch with `on_stale: mask`, 0 also for sampled tokens that are too old to learn from; their version stays. */
+  /** 1 for sampled tokens, else 0. */
   readonly mask: Uint8Array;
   /** Version of the weights that sampled the token; -1 where none was sampled. */
   readonly versions: Int32Array;

@@ -51,6 +51,7 @@ export class BatchTable {
   readonly #replay: Statement;
   readonly #applyEarlier: Statement;
   readonly #ofCohorts: Statement;
+  readonly #opened: Statement;
   readonly #oldest: Statement;
   readonly #unfinished: Statement;
   readonly #otherWeights: Statement;
@@ -90,6 +91,12 @@ export class BatchTable {
     );
     this.#oldest = database.prepare(
       `${visible} AND cohorts.key >= :from ORDER BY cohorts.key, groups.position LIMIT :count`,
+    );
+    // A cohort that was opened again has a new key, and keeps its part. The learner is an expression for the reason of `bufferCounts`.
+    this.#opened = database.prepare(
+      `SELECT ${LOGGED_GROUP}, cohorts.state AS state FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
+       WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner || '' = :learner AND cohorts.key >= :from
+       AND ${IN_NO_BATCH} ORDER BY cohorts.part, cohorts.key, groups.position LIMIT :count`,
     );
     const ofPosition = "SELECT 1 FROM cohorts WHERE learner = ? AND step = ? AND refill = ?";
     this.#unfinished = database.prepare(`${ofPosition} AND state IN ('open', 'leased')`);
@@ -241,7 +248,12 @@ export class BatchTable {
   }
 
   #candidates(learner: LearnerId, { step, refill }: TakePosition, count: number, rule: TakeRule): Row[] {
-    if (rule.from === "oldest") return this.#oldest.all({ learner, count, from: this.#oldestKeys.get(learner) ?? 0 });
+    const first = { learner, count, from: this.#oldestKeys.get(learner) ?? 0 };
+    if (rule.from === "oldest") return this.#oldest.all(first);
+    if (rule.from === "opened") {
+      const rows = this.#opened.all(first);
+      return rows.every((row) => row["state"] === "committed") ? rows : [];
+    }
     if (this.#unfinished.get(learner, step, refill) !== undefined) return [];
     return this.#ofCohorts.all({ learner, step, refill, count });
   }

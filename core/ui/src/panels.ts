@@ -38,10 +38,11 @@ export const PANELS: readonly Panel[] = [
   },
   {
     title: "Importance weights",
-    pattern: /(^|\/)offpolicy\/(ess|ratio_max|truncated|masked)$/,
+    pattern: /(^|\/)offpolicy\/(ess|ratio_max|truncated)$/,
     rules: ["few-effective-tokens"],
   },
   { title: "Groups of asynchronous play", pattern: /^buffer\//, unit: "groups", rules: [] },
+  { title: "Learnt groups against opened ones", pattern: /^selection\//, rules: ["selection"] },
   { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
   { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },
   {

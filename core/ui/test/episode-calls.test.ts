@@ -68,8 +68,6 @@ test("each token is learnt, or has a reason", () => {
   const unread = [0, { aborted: 2 }];
   const shown = (...given: Parameters<typeof callsOf>): unknown => reasons(callsOf(...given));
   expect(shown(episode(recorded), [credit], "taken")).toEqual([[1, { "non-finite": 1 }], unread, [2, {}]]);
-  const trainer = { ...credit, logprobs: Float32Array.of(-1, -1, Number.NaN, -1) };
-  expect(shown(episode(recorded), [trainer], "taken")).toEqual([[1, { "non-finite": 1 }], unread, [1, { stale: 1 }]]);
   const without = (reason: string): unknown => [[0, { [reason]: 1, "non-finite": 1 }], unread, [0, { [reason]: 2 }]];
   expect(shown(episode(recorded), [], "ready")).toEqual(without("ready"));
   expect(shown(episode(recorded), [], "taken")).toEqual(without("left out by the algorithm"));

@@ -27,7 +27,7 @@ const LOSSES = [
   `SELECT 'episode ' || id || ' failed: ' || error FROM episodes WHERE error IS NOT NULL`,
   `SELECT 'group ' || groups.id || ' has ' || COUNT(episodes.key) || ' episodes' FROM ${LEARNT.replace("WHERE", "LEFT JOIN episodes ON episodes.group_key = groups.key WHERE")}
    GROUP BY groups.key HAVING COUNT(episodes.key) <> :size`,
-  // The oldest groups are taken first: one that waits was committed after the last take of a younger one.
+  // Groups are taken in the order of opening: one that waits has a higher number than those that were taken.
   `SELECT 'group ' || waiting.id || ' was passed over by batch ' || taken.step FROM groups AS waiting JOIN cohorts ON cohorts.key = waiting.cohort
    JOIN events AS committed ON committed.kind = 'committed' AND committed.subject = cohorts.id
    JOIN (SELECT number, subject, step, ROW_NUMBER() OVER (PARTITION BY subject, step ORDER BY number) - 1 AS refill FROM events WHERE kind = 'taken') AS taken
@@ -35,8 +35,8 @@ const LOSSES = [
    JOIN steps ON steps.learner = taken.subject AND steps.step = taken.step AND steps.state <> 'abandoned'
    WHERE cohorts.purpose = 'train' AND cohorts.state = 'committed' AND cohorts.step = 0
    AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.group_key = waiting.key AND batches.is_abandoned = 0)
-   AND EXISTS (SELECT 1 FROM batches JOIN groups ON groups.key = batches.group_key
-     WHERE batches.step = steps.key AND batches.refill = taken.refill AND groups.cohort > cohorts.key)`,
+   AND EXISTS (SELECT 1 FROM batches JOIN groups ON groups.key = batches.group_key JOIN cohorts AS younger ON younger.key = groups.cohort
+     WHERE batches.step = steps.key AND batches.refill = taken.refill AND younger.part > cohorts.part)`,
   `SELECT 'group ' || groups.id || ' is in no batch' FROM groups JOIN cohorts ON cohorts.key = groups.cohort
    WHERE cohorts.purpose = 'train' AND cohorts.state = 'committed' AND cohorts.step > 0
    AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.group_key = groups.key AND batches.is_abandoned = 0)`,

@@ -97,7 +97,7 @@ export const RUNS: Readonly<Record<string, BigramTraining>> = {
   }),
 };
 
-/** Runs that play ahead of learning. In the last one tokens of an episode are of several versions, and some are masked. */
+/** Runs that play ahead of learning. In the last one a batch is of the groups that were played first. */
 export const AHEAD: Readonly<Record<string, BigramTraining>> = {
   "GRPO with refills until a goal, then DPO of every second iteration, two batches ahead": training(
     [
@@ -119,12 +119,12 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
       sampling: { concurrency: 8 },
     },
   ),
-  "PPO that masks old tokens, beside play": training(
+  "PPO of the groups that were played first, beside play": training(
     [{ ...PPO, prompts_per_step: 2, group_size: 2, steps: 6, mismatch: "mask", mismatch_cap: 5 }],
     {
       environments: [{ id: "chat" }],
       eval: { tasks: 0 },
-      play: { mode: "async", lag: 1, on_stale: "mask" },
+      play: { mode: "async", lag: 1, on_stale: "correct" },
       sampling: { concurrency: 6 },
     },
   ),

@@ -21,7 +21,15 @@ import { programsEnd, rewrittenHistories } from "./rules/programs.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
 import { unscoredByPolicy, watchBound, watchGap } from "./rules/watch.ts";
-import { environmentBound, groupsRefused, learningBound, playBound, playersBound, wireBound } from "./rules/time.ts";
+import {
+  environmentBound,
+  groupsRefused,
+  learningBound,
+  playBound,
+  playersBound,
+  selection,
+  wireBound,
+} from "./rules/time.ts";
 import type { RunRecord, StageRecord } from "./run-record.ts";
 import { isAgainstItself, learnerViews, roleViews } from "./stage-views.ts";
 
@@ -64,6 +72,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   playBound,
   learningBound,
   groupsRefused,
+  selection,
   watchBound,
 ];
 

@@ -4,8 +4,7 @@ import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./cohort-worker.ts";
-import { learnableParts } from "./credits.ts";
-import { isStale, withoutStale } from "./staleness.ts";
+import { agesOf, isStale } from "./staleness.ts";
 import {
   assertSameRefusals,
   isLearntFrom,
@@ -16,6 +15,9 @@ import {
 import type { OpenedGroup, SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 import type { TaskOrder } from "./task-order.ts";
 
+/** Takes over which the delay of samplers is measured. */
+const DELAY_TAKES = 32;
+
 export interface AsyncParts extends TakePlayerParts {
   /** Number of the last take of the stage. */
   readonly lastTake: number;
@@ -23,8 +25,8 @@ export interface AsyncParts extends TakePlayerParts {
   readonly every: number;
   /** Number of groups that this process plays at the same time. */
   readonly concurrency: number;
-  /** Treatment of a group with a token that is older than the lag: refuse it, or learn from its other tokens. */
-  readonly onStale: "drop" | "mask";
+  /** Whether a take waits for slow groups, or is of the groups that were played first, however old their tokens become. */
+  readonly onStale: "wait" | "correct";
   /** Policies that learn from the groups, each with an age of its own. */
   readonly policies: readonly PolicyId[];
   publish(): Promise<PlayingWeights>;
@@ -32,9 +34,10 @@ export interface AsyncParts extends TakePlayerParts {
 }
 
 /**
- * Plays groups without a pause, each with the weights that are published while it is played. A take is the groups that were played first. A group with a token
- * that is older than the lag is refused, recorded and replaced; with `mask` only where no token of it is younger. Both follow from the logged batch. At most (lag + 1) takes of groups are open, leased or waiting to be taken,
- * and no more than the takes up to the last one need.
+ * Plays groups beside learning, each with the weights that are published while it is played. A group is opened when the takes before it are at most `lag`: at
+ * most `lag` takes of groups wait beside those that the next take needs, and no more than the takes up to the last one need. Takes are in the order of
+ * opening, so that the time of a play decides nothing about what is learnt, and no token is older than the lag when it is learnt from. A take waits
+ * for its slowest group; with `correct` it is the groups that were played first.
  */
 export class AsyncTakes implements TakeSource {
   readonly #parts: AsyncParts;
@@ -55,6 +58,11 @@ export class AsyncTakes implements TakeSource {
   #change = Promise.withResolvers<void>();
   /** Seconds in which nothing could be played, since the last take. */
   #idle = 0;
+  /**
+   * For the last takes, the largest number of takes by which a token was older than the weights at the opening of its group: samplers in other processes read
+   * new weights later.
+   */
+  #delays: readonly number[] = [];
 
   constructor(parts: AsyncParts, order: TaskOrder, { opened = 0, waiting = [] }: SourceState = {}) {
     this.#parts = parts;
@@ -77,12 +85,16 @@ export class AsyncTakes implements TakeSource {
     // A take publishes all policies that have changed, so that the logged version of one states those of the others, also where a resumed run counts on from another number.
     const newestOf = (each: PolicyId): number => published(each) + version - published(policy);
     let [refill, refills, refusals] = [0, 0, 0];
+    this.#delays = [...this.#delays.slice(1 - DELAY_TAKES), 0];
     for (; ; refill++) {
       const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
-      const judged = batch.groups.map((group) => this.#judge(group, newestOf));
-      played.push(...judged.map(({ group }) => group));
+      const delays = batch.groups.map((group) => this.#delayOf(group, step, newestOf));
+      this.#delays = [...this.#delays.slice(0, -1), Math.max(this.#delays.at(-1) ?? 0, ...delays)];
+      for (const { id } of batch.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
+      const judged = batch.groups.map((group) => ({ group, ...this.#judge(group, newestOf) }));
+      played.push(...batch.groups);
       const refused = judged.filter(({ isLearnt }) => !isLearnt);
       const ids = refused.map(({ group }) => group.id);
       if (batch.refused.length > 0) assertSameRefusals(algorithms, batch.refused, ids);
@@ -128,67 +140,74 @@ export class AsyncTakes implements TakeSource {
     await this.#playing;
   }
 
-  /** Waits for the oldest groups that were played, and plays. What the log has is not waited for. */
+  /** Opens groups, plays, and waits for those of the take. What the log has is not waited for. */
   async #take(
     place: TakePlace,
     refill: number,
     count: number,
     record: Parameters<EpisodeStore["take"]>[4],
   ): Promise<TakenBatch> {
-    const { store, learner, worker } = this.#parts;
-    const rule = { from: "oldest", checksum: null } as const;
+    const { store, learner, worker, onStale } = this.#parts;
+    const rule = { from: onStale === "wait" ? "opened" : "oldest", checksum: null } as const;
     for (;;) {
+      await this.#open(place, count);
       const { promise: change } = this.#change;
       const taken = await store.take(learner, { step: place.step, refill }, count, rule, record);
-      if (typeof taken !== "string") {
-        for (const { id } of taken.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
-        return taken;
-      }
+      if (typeof taken !== "string") return taken;
       if (this.#failure !== undefined) throw this.#failure.error;
-      await this.#open(place, count);
       this.#playing ??= this.#play();
       await Promise.race([change, pause(worker.clock, this.#signal)]);
     }
   }
 
-  /** Returns what is learnt from a group, with whether anything is. */
+  /** Returns the number of takes by which a token of a group is older than the weights at its opening. */
+  #delayOf(group: TrajectoryGroup, step: number, newestOf: (policy: PolicyId) => number): number {
+    const opened = this.#waiting.get(group.id)?.step ?? step;
+    const { largest } = agesOf([group], this.#parts.policies, newestOf);
+    return Math.ceil(largest / this.#versions) - (step - opened);
+  }
+
+  /** Largest number of versions that are published from one take to the next: evaluations and checkpoints publish too, at most once in an iteration. */
+  get #versions(): number {
+    return Math.max(1, this.#parts.every);
+  }
+
+  /**
+   * A group that waits can only be too old where samplers read new weights later than in the takes before, or a resumed run has a smaller lag, or other
+   * intervals of publication, than before.
+   */
   #judge(
     group: TrajectoryGroup,
     newestOf: (policy: PolicyId) => number,
-  ): { readonly group: TrajectoryGroup; readonly isTooOld: boolean; readonly isLearnt: boolean } {
+  ): { readonly isTooOld: boolean; readonly isLearnt: boolean } {
     const { plan, policy, policies, lag, onStale } = this.#parts;
-    const oldest = (each: PolicyId): number => newestOf(each) - lag;
-    const young =
-      onStale === "mask" ? policies.reduce((left, each) => withoutStale(left, each, oldest(each)), group) : group;
-    const isTooOld =
-      onStale === "mask"
-        ? young !== group && policies.every((each) => learnableParts([young], each).size === 0)
-        : policies.some((each) => isStale(group, each, oldest(each)));
-    if (isTooOld) return { group, isTooOld, isLearnt: false };
-    return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, newestOf(policy)) };
+    const versions = lag * this.#versions;
+    const isTooOld = onStale === "wait" && policies.some((each) => isStale(group, each, newestOf(each) - versions));
+    return { isTooOld, isLearnt: !isTooOld && isLearntFrom(plan, policy, group, newestOf(policy)) };
   }
 
   /**
    * Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the
-   * store has them.
+   * store has them. Each of `lag` later takes is of at least a batch, so that a group is taken `lag` versions after it was opened at the latest, or earlier by
+   * the delay of the samplers.
    * @param missing number of groups that the take still needs
    */
   async #open(place: TakePlace, missing: number): Promise<void> {
     const { plan, lag, lastTake } = this.#parts;
-    const needed = missing + Math.max(0, lastTake - place.step) * plan.groups;
-    const most = (lag + 1) * plan.groups;
-    const capacity = Math.min(most, needed);
+    const later = Math.max(0, Math.min(lag - Math.max(0, ...this.#delays), lastTake - place.step));
+    const capacity = missing + later * plan.groups;
     for (const group of this.#restored) await this.#openGroup(place, group);
     this.#restored = [];
     const before = this.#opened;
     // An earlier process has opened the groups of logged batches, and those before them.
     while (this.#waiting.size < capacity || this.#early.size > 0) {
       // No process has more groups that wait.
-      if (this.#waiting.size - this.#early.size >= most) throw otherTasks(this.#early);
+      if (this.#waiting.size - this.#early.size >= (lag + 1) * plan.groups) throw otherTasks(this.#early);
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;
-      await this.#openGroup(place, { number: this.#opened + 1, environment, task: tasks[0] as TaskId });
+      const [number, task] = [this.#opened + 1, tasks[0] as TaskId];
+      await this.#openGroup(place, { number, environment, task, step: place.step });
       this.#opened++;
     }
     if (this.#opened > before) this.#changed();
@@ -207,7 +226,7 @@ export class AsyncTakes implements TakeSource {
       learner,
       step: 0,
       refill: 0,
-      place: [environment, 0],
+      place: [environment, number],
       environment: request.environment.id,
       runStep: this.#usualStep(place, number),
       versions: {},

@@ -1,4 +1,4 @@
-import { isLearnt, isPlayedBy, learntReward, wastedSpans } from "@mrlm/kit/learning";
+import { isLearnt, isPlayedBy, learntReward } from "@mrlm/kit/learning";
 import {
   type AgentId,
   type AgentTrajectory,
@@ -53,40 +53,6 @@ export function assertCredits(credits: readonly Credit[], parts: LearnableParts,
       if (typeof values === "object" && values.length !== count)
         refuse(`with ${values.length} numbers for ${count} learnt tokens`);
   }
-}
-
-/**
- * Returns credits whose arrays have a number for each sampled token of these groups, as the store has them: 0 as advantage and NaN as log-probability of a token
- * that was not learnt from.
- */
-export function overSampledTokens(credits: readonly Credit[], groups: readonly TrajectoryGroup[]): Credit[] {
-  const trajectories = new Map(groups.flatMap((group) => group.trajectories.map((each) => [each.id, each])));
-  return credits.map((given) => {
-    const { advantage, logprobs, ...credit } = given;
-    const trajectory = trajectories.get(credit.trajectory);
-    const segments = trajectory?.agents[credit.agent]?.segments;
-    // Those of a batch that was taken before a resume.
-    if (trajectory === undefined || segments === undefined) return given;
-    // The store has no number for tokens that the program has not read: their mask is 0 there too.
-    const unread = wastedSpans(trajectory, credit.agent);
-    const isUnread = (s: number, t: number): boolean =>
-      unread.some(({ segment, start, end }) => segment === s && start <= t && t < end);
-    const spread = (values: Float32Array, filler: number): Float32Array => {
-      let next = 0;
-      return Float32Array.from(
-        segments.flatMap((segment, s) =>
-          Array.from(segment.versions).flatMap((version, t) =>
-            version < 0 || isUnread(s, t) ? [] : isLearnt(segment, t) ? (values[next++] as number) : filler,
-          ),
-        ),
-      );
-    };
-    return {
-      ...credit,
-      advantage: typeof advantage === "number" ? advantage : spread(advantage, 0),
-      ...(logprobs === undefined ? {} : { logprobs: spread(logprobs, Number.NaN) }),
-    };
-  });
 }
 
 function keyOf(trajectory: string, agent: AgentId): string {

@@ -3,9 +3,10 @@ import type { EpisodeBatch, EpisodeSource, EpisodeStore, LearnerId, PlayPlan } f
 import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
-import { assertCredits, type LearnableParts, learnableParts, overSampledTokens } from "./credits.ts";
+import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
 import type { PlayClock } from "./play-clock.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
+import { selectionOf } from "./selection.ts";
 import { agesOf } from "./staleness.ts";
 import { type GroupPlayer, type PlayingWeights, TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
@@ -22,13 +23,13 @@ export interface StagePlayState extends SourceState {
 export interface PlayMode {
   /**
    * `sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from; every bit follows from the configuration. `async`:
-   * play never waits.
+   * without a pause.
    */
   readonly mode: "sync" | "pipelined" | "async";
   /** Largest age of the weights that play, in takes; 0 for `sync`. */
   readonly lag: number;
-  /** `async`: whether a group with a token that is older than the lag is refused, or learnt from without such tokens. Default `drop`. */
-  readonly on_stale?: "drop" | "mask";
+  /** `async`: whether learning waits for groups that would become older than the lag. Default `wait`. */
+  readonly on_stale?: "wait" | "correct";
 }
 
 export interface StagePlayParts extends Omit<StageFacts, "policy"> {
@@ -113,15 +114,14 @@ export class StagePlay {
   /** Stores the credits of a policy's iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
   async settle(policy: PolicyId, credits: readonly Credit[]): Promise<void> {
     if (credits.length === 0) return;
-    const { algorithms, store, mode } = this.#parts;
+    const { algorithms, store } = this.#parts;
     // A resumed run does not have the groups of a batch that was taken before; the store compares their ids.
     if (this.#taken !== undefined || this.#state.takes === 0) {
       const learnable = this.#learnable.get(policy) ?? learnableParts(this.#taken?.groups ?? [], policy);
       this.#learnable.set(policy, learnable);
       assertCredits(credits, learnable, algorithms[policy] ?? policy);
     }
-    const spread = mode.on_stale === "mask" ? overSampledTokens(credits, this.#taken?.groups ?? []) : credits;
-    await store.settle(learnerId(this.#parts), this.#state.takes, { credits: spread, isApplied: false });
+    await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
   }
 
   /** Waits until everything that is played ahead is in the store. Evaluations and checkpoints publish weights after it. */
@@ -238,7 +238,7 @@ function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, sta
     worker,
     parallel: () => parts.parallel?.() ?? 1,
   };
-  const { lag, on_stale: onStale = "drop" } = mode;
+  const { lag, on_stale: onStale = "wait" } = mode;
   const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   if (mode.mode === "async") {
     const groups = Math.max(1, Math.floor(concurrency / plan.groupSize));
@@ -249,7 +249,7 @@ function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, sta
 }
 
 function playMetrics(
-  { mode, on_stale: onStale }: PlayMode,
+  { mode }: PlayMode,
   take: SourcedTake,
   policies: readonly PolicyId[],
   waited: number,
@@ -257,13 +257,13 @@ function playMetrics(
   if (mode === "sync") return {};
   const { rolloutsWaited, buffer } = take;
   const counts = Object.entries(buffer ?? {}).map(([name, count]) => [`buffer/${name}`, count]);
-  const { mean, largest, masked } = agesOf(take.groups, policies, take.newestOf);
+  const { mean, largest } = agesOf(take.groups, policies, take.newestOf);
   return {
     "wait/training": waited,
     "wait/rollouts": rolloutsWaited,
     "offpolicy/lag_mean": mean,
     "offpolicy/lag_max": largest,
-    ...(onStale === "mask" ? { "offpolicy/masked": masked } : {}),
+    ...(mode === "async" ? selectionOf(take) : {}),
     ...Object.fromEntries(counts),
   };
 }

@@ -27,6 +27,8 @@ export interface OpenedGroup {
   /** Index of the environment in the configuration. */
   readonly environment: number;
   readonly task: TaskId;
+  /** Number of the take before which the weights were published that were the newest at its opening. */
+  readonly step: number;
 }
 
 /** State of a source that is not in the task order, for a checkpoint. */

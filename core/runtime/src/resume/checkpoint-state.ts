@@ -80,7 +80,14 @@ const learners = z.record(
       .optional(),
     opened: z.int().nonnegative().optional(),
     waiting: z
-      .array(z.object({ number: z.int().positive(), environment: z.int().nonnegative(), task: z.string() }))
+      .array(
+        z.object({
+          number: z.int().positive(),
+          environment: z.int().nonnegative(),
+          task: z.string(),
+          step: z.int().positive(),
+        }),
+      )
       .optional(),
   }),
 );

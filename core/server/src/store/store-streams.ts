@@ -123,6 +123,6 @@ export function storeStreams(
 
 /** Throws MESSAGE_INVALID for a rule that this version does not know. */
 function decodeTakeRule({ from, checksum }: wire.TakeRequest): TakeRule {
-  if (from !== "cohorts" && from !== "oldest") throw invalid(`a rule takes from "${from}"`);
+  if (from !== "cohorts" && from !== "opened" && from !== "oldest") throw invalid(`a rule takes from "${from}"`);
   return { from, checksum: checksum ?? null };
 }

@@ -74,6 +74,26 @@ export function describeBatches(harness: StoreHarness): void {
     expect(await store.buffer("0/other")).toEqual({ open: 0, leased: 0, ready: 0 });
   });
 
+  test("groups are taken by the part of their cohorts, also after they were opened again, and none before those of earlier parts", async () => {
+    const store = await open();
+    const at = (part: number) => cohort(LEARNER, 0, 0, { part });
+    await play(store, at(2), 2);
+    await store.open(at(1));
+    const rule = { from: "opened", checksum: null } as const;
+    const ids = async (taken: EpisodeStore, step: number, count: number): Promise<unknown> => {
+      const batch = await taken.take(LEARNER, { step, refill: 0 }, count, rule, record(step), 0);
+      return typeof batch === "string" ? batch : batch.groups.map(({ id }) => id);
+    };
+    expect(await ids(store, 1, 1)).toBe("unready");
+    await place().crash();
+    // Cohorts that the process had not played are abandoned.
+    const again = await open();
+    await play(again, at(1), 1);
+    expect(await ids(again, 1, 3)).toEqual([`${LEARNER}/0/0/1/g0`, `${LEARNER}/0/0/1/g1`, `${LEARNER}/0/0/2/g0`]);
+    expect(await ids(again, 2, 2)).toBe("unready");
+    expect(await ids(again, 2, 1)).toEqual([`${LEARNER}/0/0/2/g1`]);
+  });
+
   test("batches and cohorts of other weights are outdated; once abandoned, the step is played anew", async () => {
     const store = await open();
     await play(store, cohort(LEARNER, 1), 1);

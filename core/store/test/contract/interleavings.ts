@@ -16,7 +16,7 @@ const refill = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, a
 const part = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) });
 const worker = fc.constantFrom("a", "b");
 const rule = fc.record({
-  from: fc.constantFrom("cohorts" as const, "oldest" as const),
+  from: fc.constantFrom("cohorts" as const, "opened" as const, "oldest" as const),
   isOther: fc.integer({ max: 9, min: 0 }).map((value) => value === 0),
 });
 

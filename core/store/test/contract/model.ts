@@ -79,7 +79,7 @@ export class StoreModel {
       return known.count === count && JSON.stringify(known.rule) === JSON.stringify(rule) ? known.groups : "conflict";
     if (rule.from === "cohorts" && this.#here(learner, at).some(({ cohort }) => cohort.checksum !== rule.checksum))
       return "outdated";
-    const groups = this.#candidates(learner, at, rule).slice(0, count);
+    const groups = this.#candidates(learner, at, count, rule);
     if (groups.length < count) return "unready";
     this.batches.push({ learner, at, count, rule, groups, refused: new Set(), isAbandoned: false });
     return groups;
@@ -123,7 +123,7 @@ export class StoreModel {
     );
   }
 
-  #candidates(learner: string, at: TakePosition, rule: TakeRule): string[] {
+  #candidates(learner: string, at: TakePosition, count: number, rule: TakeRule): string[] {
     const taken = new Set(
       this.batches.flatMap((each) => (each.isAbandoned ? [] : each.groups.map((group) => `${each.learner} ${group}`))),
     );
@@ -131,11 +131,15 @@ export class StoreModel {
     const here = this.#here(learner, at);
     if (rule.from === "cohorts" && here.some(({ state }) => state !== "committed")) return [];
     const ordered =
-      rule.from === "cohorts" ? here.toSorted((one, other) => one.cohort.place[1] - other.cohort.place[1]) : own;
-    return ordered
-      .filter(({ state }) => state === "committed")
-      .flatMap(({ cohort }) => cohort.groups.map(({ id }) => id))
-      .filter((id) => !taken.has(`${learner} ${id}`));
+      rule.from === "oldest"
+        ? own
+        : (rule.from === "cohorts" ? here : own).toSorted((one, other) => one.cohort.place[1] - other.cohort.place[1]);
+    const groups = ordered
+      .filter(({ state }) => rule.from === "opened" || state === "committed")
+      .flatMap(({ cohort, state }) => cohort.groups.map(({ id }) => ({ id, state })))
+      .filter(({ id }) => !taken.has(`${learner} ${id}`))
+      .slice(0, count);
+    return groups.every(({ state }) => state === "committed") ? groups.map(({ id }) => id) : [];
   }
 
   #live(id: string): ModelCohort | undefined {

@@ -77,14 +77,11 @@ function reasonsOf(
   const part = trajectory.agents[agent] as Trajectory["agents"][AgentId];
   const own = credits.filter((credit) => credit.agent === agent);
   const advantages = sampledValues(part.segments, own, "advantage");
-  const trainer = sampledValues(part.segments, own, "logprobs");
-  const hasTrainer = own.some(({ logprobs }) => logprobs !== undefined);
   const all = partReason(trajectory, part, state);
   const reasons = part.segments.map(({ logprobs }, s) =>
     Array.from(logprobs, (logprob, t) => {
       if (!Number.isFinite(logprob)) return "non-finite";
-      if (Number.isNaN(advantages[s]?.[t])) return all;
-      return hasTrainer && Number.isNaN(trainer[s]?.[t]) ? "stale" : "";
+      return Number.isNaN(advantages[s]?.[t]) ? all : "";
     }),
   );
   for (const { segment, start, end } of wastedSpans(trajectory, agent)) {

@@ -143,7 +143,7 @@ export const playSection = z
       .enum(["sync", "pipelined", "async"])
       .default("sync")
       .describe(
-        "`sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from, with older weights, and every bit still follows from the configuration. `async`: play never waits, and runs cannot be repeated bit by bit",
+        "`sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from, with older weights, and every bit still follows from the configuration. `async`: without a pause; the versions of the weights that play follow from the speed of the machine",
       ),
     lag: z
       .int()
@@ -151,15 +151,15 @@ export const playSection = z
       .max(1_000)
       .optional()
       .describe(
-        "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. At most 1000. Default 1; 0 for `sync`",
+        "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token, in batches that were learnt from since. At most 1000. Default 1; 0 for `sync`",
       ),
     on_stale: z
-      .enum(["drop", "mask"])
+      .enum(["wait", "correct"])
       .optional()
       .describe(
-        "For `async`: `drop` refuses a group with a token that is older than `lag`; `mask` learns from its other tokens, and refuses it where no token is younger",
+        "For `async`: `wait`: learning waits for a group that would become older than `lag`, and batches are in the order of opening. `correct`: batches are of the groups that were played first, and older tokens are learnt from with the correction of the algorithm",
       )
-      .meta({ default: "drop" }),
+      .meta({ default: "wait" }),
     in_flight: z
       .enum(["recompute", "keep", "wait"])
       .optional()

@@ -1,4 +1,4 @@
-import { percent, series, type StageRule } from "../finding.ts";
+import { mean, percent, series, short, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
 export const ENVIRONMENT_SHARE = 0.5;
@@ -11,6 +11,8 @@ export const WIRE_SECONDS = 0.5;
 export const WAIT_SHARE = 0.3;
 /** Share of the groups of asynchronous play that are refused. */
 export const REFUSED_SHARE = 0.3;
+/** Largest ratio of the mean length, or duration, of the learnt groups to that of all groups, and of these to that of the learnt ones. */
+export const SELECTION_RATIO = 1.25;
 
 export const environmentBound: StageRule = ({ iterations }) => {
   const share = sum(iterations, "environment") / sum(iterations, "total");
@@ -20,7 +22,7 @@ export const environmentBound: StageRule = ({ iterations }) => {
     severity: "hint",
     what: `${percent(share)} of the time is spent waiting for environments.`,
     advice:
-      "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker.",
+      "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker. With play.mode: async learning waits for slow groups: a larger play.lag plays more of them at the same time.",
   };
 };
 
@@ -84,9 +86,23 @@ export const groupsRefused: StageRule = ({ iterations }) => {
   return {
     rule: "groups-refused",
     severity: "hint",
-    what: `${percent(share)} of the played groups were refused: tokens of them were older than play.lag, or the algorithm did not accept them.`,
+    what: `${percent(share)} of the played groups were refused: the algorithm did not accept them.`,
     advice:
-      "Raise play.lag, lower sampling.concurrency so that fewer groups are under way, or set play.on_stale: mask, which learns from the tokens that are young enough. An algorithm with refills also refuses groups of equal rewards: then take other tasks.",
+      "Asynchronous play waits for slow groups and refuses none. With dynamic_sampling the algorithm refuses groups of equal rewards: take tasks of another difficulty.",
+  };
+};
+
+export const selection: StageRule = ({ iterations }) => {
+  const [durations, lengths] = ["selection/durations", "selection/lengths"].map((name) => series(iterations, name));
+  const [duration, length] = [mean(durations ?? []), mean(lengths ?? [])];
+  const isFar = (ratio: number): boolean => Math.max(ratio, 1 / ratio) > SELECTION_RATIO;
+  if ((durations?.length ?? 0) < 5 || !(isFar(duration) || isFar(length))) return undefined;
+  return {
+    rule: "selection",
+    severity: "hint",
+    what: `Other groups are learnt from than were opened: the learnt ones took ${short(duration)} of the mean time of a group, and have ${short(length)} of the mean tokens.`,
+    advice:
+      "The algorithm refuses groups, and which ones goes with their time or length: tasks have another share in learning than in the environment. Without dynamic_sampling it learns from all groups; or take tasks of another difficulty.",
   };
 };
 

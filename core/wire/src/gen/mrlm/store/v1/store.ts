@@ -185,7 +185,7 @@ export interface TakeRequest {
   step: number;
   refill: number;
   count: number;
-  /** "cohorts" or "oldest". */
+  /** "cohorts", "opened" or "oldest". */
   from: string;
   checksum?: string | undefined;
   record: TakeRecord | undefined;
