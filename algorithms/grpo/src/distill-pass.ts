@@ -11,11 +11,6 @@ export interface Distilled {
   readonly computedTokens: number;
 }
 
-/** Returns whether the teacher's term is a loss of its own, and not a part of the advantages. */
-export function hasOwnDivergence(options: GrpoSettings): options is GrpoSettings & { distill_top_k: number | "all" } {
-  return options.distill_coefficient > 0 && options.distill_top_k !== undefined;
-}
-
 /**
  * Adds the gradient of the teacher's term to what the next optimizer step applies: α w_t D_t for each sampled token, where D_t is the divergence at its position over
  * the `distill_top_k` most likely tokens of the policy and the rest, or over all tokens. Each D_t is exact: no token is sampled for it. The states are those of the

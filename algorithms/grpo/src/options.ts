@@ -229,3 +229,8 @@ export type GrpoSettings = CommonOptions & (PolicyLossOptions | OwnLoss);
 export function evaluatesReference(options: CommonOptions): boolean {
   return options.kl_coefficient > 0 || options.distill_coefficient > 0;
 }
+
+/** Returns whether the teacher's term is a loss of its own, and not a part of the advantages. */
+export function hasOwnDivergence(options: GrpoSettings): options is GrpoSettings & { distill_top_k: number | "all" } {
+  return options.distill_coefficient > 0 && options.distill_top_k !== undefined;
+}

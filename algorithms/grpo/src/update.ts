@@ -12,11 +12,11 @@ import {
 } from "@mrlm/kit/learning";
 import { normalizerOf } from "./aggregation.ts";
 import { creditsOf, type GroupLogprobs } from "./credits.ts";
+import { distillPass, rewardedAlone } from "./distill-pass.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
-import { evaluatesReference, type GrpoSettings } from "./options.ts";
+import { evaluatesReference, type GrpoSettings, hasOwnDivergence } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
-import { hasOwnDivergence, rewardedAlone, distillPass } from "./distill-pass.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
 /** Result of the optimizer steps of one iteration. */
