@@ -68,7 +68,7 @@ def test_outputs_and_gradients_of_targets_are_those_of_autograd(
         return {"logprob": slopes[i]}
 
     engine.client.forward_backward(units, loss, temperature=0.7, normalizer=3.0)
-    total = sum((e * torch.from_numpy(s)).sum() for e, s in zip(expected, slopes, strict=True)) / 3.0
+    total = torch.stack([(e * torch.from_numpy(s)).sum() for e, s in zip(expected, slopes, strict=True)]).sum() / 3.0
     names, parameters = zip(*module.named_parameters(), strict=True)
     wanted = dict(zip(names, torch.autograd.grad(total, parameters), strict=True))
     assert largest_difference(accumulated(engine.state.trainable_model("policy")), wanted) < 1e-5
