@@ -17,6 +17,7 @@ from mrlm_engine.backbone.choose_layout import choose_layout, probe_units
 from mrlm_engine.backbone.packed_attention import PACKED
 from mrlm_engine.backbone.transformers_backbone import Layout, TransformersBackbone
 from mrlm_engine.batching.packed_layout import packed_layout
+from mrlm_engine.batching.prefix_layout import packed_size
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.llama.probe import tolerance
 from mrlm_engine.logprobs.selection import Selection
@@ -142,6 +143,22 @@ def test_a_row_has_no_padding_and_a_common_prompt_once() -> None:
     assert layout.packed.spans[1] == (14, 39, 0, 14)
     assert layout.packed.key_rows is not None
     assert len(layout.packed.key_rows) == 14 + (14 + 25) + (14 + 8) + 1 + 32
+
+
+def test_keys_of_a_common_prompt_take_budget_for_each_answer() -> None:
+    backbone = TransformersBackbone(model_of("qwen2"))
+    unit = group()[0]
+    backbone.layout = Layout.PACKED
+    # Two answers read the 14 keys. A key and value are 64 numbers of the 1,088 that a layer keeps for a token.
+    assert backbone.token_cost(unit, False) == 14 + 25 + 8 + 2
+    backbone.layout = Layout.PADDED
+    assert backbone.token_cost(unit, False) == 3 * 39
+    for seed in range(5):
+        units = group(seed)
+        for final_value in (False, True):
+            layout = packed_layout(units, final_value, torch.device("cpu"))
+            sizes = [packed_size(one, final_value) for one in units]
+            assert (layout.computed_tokens, layout.keys) == tuple(map(sum, zip(*sizes, strict=True)))
 
 
 def test_attention_that_sees_its_neighbours_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

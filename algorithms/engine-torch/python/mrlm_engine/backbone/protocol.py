@@ -40,8 +40,7 @@ class Backbone(Protocol):
     def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
         """Adds the `layers` of all `gradients`, in order, to the parameters' `.grad`, and clears them."""
 
-    def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Returns the tokens that the model reads for a unit laid out alone."""
-
-    def graph_bytes_per_token(self) -> int:
-        """Returns the approximate number of bytes that a graph keeps for each computed token."""
+    def token_cost(self, unit: TokenUnit, final_value: bool) -> int:
+        """Returns the part of the token budget that a unit takes: the tokens that the model reads for it, and what else
+        its graph keeps, in tokens of the same memory.
+        """

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from mrlm_engine.backbone.packed_attention import packed_inputs
-from mrlm_engine.batching import prefix_layout
 from mrlm_engine.batching.packed_layout import PackedLayout, packed_layout
 from mrlm_engine.batching.padded_layout import PaddedLayout, padded_layout
+from mrlm_engine.batching.prefix_layout import packed_size
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.gradients.sink import PassGradients
+from mrlm_engine.memory.shape import model_shape, module_numbers
 from mrlm_engine.models.loaded_model import LoadedModel
 
 
@@ -38,6 +39,10 @@ class TransformersBackbone:
         self.model = model
         # Correct for every module. `choose_layout` finds out whether less will do.
         self.layout = Layout.MASKED
+        self._shape = model_shape(model.module)
+        # Numbers that a layer keeps for a token, and for a key and value.
+        self._token_numbers = module_numbers(self._shape, model.dtype.itemsize)
+        self._key_numbers = 2 * self._shape.key_width
         if model.gradient_checkpointing and model.trainable:
             enable = getattr(
                 model.module, "activation_checkpointing_enable", model.module.gradient_checkpointing_enable
@@ -48,18 +53,27 @@ class TransformersBackbone:
             for part in model.module.modules():
                 part.training = bool(getattr(part, "gradient_checkpointing", False))
 
-    def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Returns the tokens of the unit: without a common prefix's repetitions, or with padding to the longest."""
+    def token_cost(self, unit: TokenUnit, final_value: bool) -> int:
+        """Returns the tokens of the unit with padding to the longest, or packed, with a common prefix once.
+
+        The keys and values of a common prefix are kept for each of its sequences. They count as the tokens that take
+        their memory. A prefix for each sequence would take more, since a token takes above twice the memory of its key
+        and value.
+        """
         if self.layout is Layout.PACKED:
-            return prefix_layout.computed_tokens(unit, final_value)
+            tokens, keys = packed_size(unit, final_value)
+            return tokens + -(-(keys - tokens) * self._key_numbers // self._token_numbers)
         return len(unit.sequences) * max(sequence.needed(final_value) for sequence in unit.sequences)
 
-    def graph_bytes_per_token(self) -> int:
-        """About 17 numbers of the hidden size a layer (Korthikanti et al., arXiv 2205.05198); one when checkpointed."""
-        config = self.model.config
-        layers, hidden = int(getattr(config, "num_hidden_layers", 1)), int(getattr(config, "hidden_size", 1))
-        kept = 1 if self.model.gradient_checkpointing else 17
-        return kept * layers * hidden * self.model.dtype.itemsize
+    def graph_bytes(self, layout: PackedLayout | PaddedLayout) -> int:
+        """Returns the approximate bytes that a graph keeps; with checkpointing, of the layers' inputs alone."""
+        tokens = layout.computed_tokens
+        if self.model.gradient_checkpointing:
+            numbers = tokens * self._shape.hidden
+        else:
+            gathered = layout.keys - tokens if isinstance(layout, PackedLayout) else 0
+            numbers = tokens * self._token_numbers + gathered * self._key_numbers
+        return numbers * self._shape.layers * self.model.dtype.itemsize
 
     def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
         """Does nothing: autograd adds to `.grad` itself."""
@@ -95,7 +109,7 @@ class TransformersRun:
         self.layout = layout
         self.rows = layout.outputs
         self.computed_tokens = layout.computed_tokens
-        self.graph_bytes = layout.computed_tokens * backbone.graph_bytes_per_token() if keep_graph else 0
+        self.graph_bytes = backbone.graph_bytes(layout) if keep_graph else 0
 
     def backward(self, grad_hidden: torch.Tensor, gradients: PassGradients) -> None:
         """Adds the gradient of every trainable weight; a model whose backbone is frozen has none."""

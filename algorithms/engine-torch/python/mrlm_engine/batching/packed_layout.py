@@ -49,6 +49,12 @@ class PackedLayout:
         """Number of tokens, T."""
         return self.tokens.numel()
 
+    @property
+    def keys(self) -> int:
+        """Number of keys of all segments, K: those of a parent count for each child too."""
+        rows = self.packed.key_rows
+        return self.computed_tokens if rows is None else rows.numel()
+
 
 def packed_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.device) -> PackedLayout:
     """Lays `units` out; the common prefix of a unit's sequences is there once."""

@@ -96,11 +96,14 @@ def shared_prefix(unit: TokenUnit, final_value: bool) -> int:
     return prefix if prefix * (len(needed) - 1) >= MIN_SAVED_TOKENS else 0
 
 
-def computed_tokens(unit: TokenUnit, final_value: bool) -> int:
-    """Returns the number of tokens that the model reads for a unit with a shared prefix."""
+def packed_size(unit: TokenUnit, final_value: bool) -> tuple[int, int]:
+    """Returns the tokens that the model reads for a unit with a shared prefix, and the keys of its segments: the
+    prefix once more for each of its children.
+    """
     prefix = shared_prefix(unit, final_value)
     lengths = [n for n in (s.needed(final_value) for s in unit.sequences) if n]
-    return sum(lengths) - prefix * max(0, len(lengths) - 1)
+    tokens = sum(lengths) - prefix * max(0, len(lengths) - 1)
+    return tokens, tokens + prefix * sum(n > prefix for n in lengths)
 
 
 def segments_of(units: Sequence[TokenUnit], final_value: bool) -> tuple[list[Segment], list[list[Segment]]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from mrlm_engine.batching.prefix_layout import PrefixLayout, computed_tokens, prefix_layout
+from mrlm_engine.batching.prefix_layout import PrefixLayout, packed_size, prefix_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.gradients.sink import PassGradients
 from mrlm_engine.llama.backbone_weights import add_gradients_, fold_layer, unfold_gradients, zero_gradients
@@ -35,21 +35,9 @@ class LlamaBackbone:
         self._folded_generation = -1
         self._folding = threading.Lock()
 
-    def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
+    def token_cost(self, unit: TokenUnit, final_value: bool) -> int:
         """Returns the tokens after sharing the unit's prefix."""
-        return computed_tokens(unit, final_value)
-
-    def graph_bytes_per_token(self) -> int:
-        """Activations kept for each token: inputs of products in the model's format, the rest in float32, with
-        attention probabilities counted at 128 keys.
-        """
-        s = self.shape
-        if self.model.gradient_checkpointing:
-            return 4 * s.hidden * s.layers
-        products = 2 * s.hidden + 2 * s.intermediate + s.query_width
-        attention = s.query_width + 2 * s.key_width + 128 * s.heads
-        attention += s.query_width + s.key_width if s.head_norms else 0
-        return (self.model.dtype.itemsize * products + 4 * attention) * s.layers
+        return packed_size(unit, final_value)[0]
 
     def angles(self, layout: PrefixLayout) -> torch.Tensor:
         """Returns the rotary factors [T, 1, head_size / 2] of a packed micro-batch."""

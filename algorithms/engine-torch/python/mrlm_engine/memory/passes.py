@@ -6,10 +6,11 @@ from mrlm_engine.llama.attention import MAX_KEPT_KEYS
 from mrlm_engine.logprobs.blocks import block_size
 from mrlm_engine.logprobs.logprobs import KEPT_NUMBERS, LARGE_VOCABULARY, chunk_rows
 from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
+from mrlm_engine.memory.shape import module_numbers
 
 
 def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
-    """Returns the memory of a pass over `tokens`, with a graph for a trainable model.
+    """Returns the memory of a pass that takes `tokens` of the budget, with a graph for a trainable model.
 
     To the graph comes the largest of three, which are not there together: logits before the backward pass, a layer that
     is computed, and the gradients at its end, in place of the graph.
@@ -57,9 +58,8 @@ def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, s
 def layer_numbers(model: ModelPlan, setting: Setting) -> int:
     """Returns how many numbers one layer keeps per token for its backward pass, in the model's format.
 
-    Counted on the modules of transformers (saved tensors of Llama and Qwen2) and on the states of the Llama backbone.
-    With RMS norms and a gated MLP; other architectures keep less. In 16 bits norms keep float32. A mask, where a module
-    needs one, adds the length of a row.
+    Counted on the modules of transformers (`module_numbers`) and on the states of the Llama backbone. A mask, where a
+    module needs one, adds the length of a row.
     """
     shape = model.shape
     if model.is_dense:
@@ -70,14 +70,13 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
             attention += shape.query_width + shape.key_width
         attention += shape.query_width + 2 * shape.key_width
         return 2 * shape.hidden + 2 * shape.intermediate + shape.query_width + attention * 4 // model.dtype_bytes
-    norms = 6 if model.dtype_bytes == 4 else 8
     # An adapted layer keeps its input in float32, in place of the frozen layers' inputs in 16 bits: of query, key and
     # value, of the attention's output, of gate and up, and of down. In a float32 model these are kept anyway.
     inputs = 0
     if model.dtype_bytes < 4 and model.adapter_parameters:
         frozen = 2 * shape.hidden + shape.query_width + shape.intermediate
         inputs = model.adapter_inputs * 4 // model.dtype_bytes - frozen
-    return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width + inputs
+    return module_numbers(shape, model.dtype_bytes) + inputs
 
 
 def working_numbers(model: ModelPlan, setting: Setting) -> int:

@@ -94,7 +94,7 @@ class TrainableModel:
 
         The default budget is one for each lane, so that units above it still occupy all lanes.
         """
-        cost = functools.partial(self.backbone.computed_tokens, final_value=final_value)
+        cost = functools.partial(self.backbone.token_cost, final_value=final_value)
         if self.model.micro_batch_tokens or self.lanes.count == 1:
             return plan_micro_batches(units, cost, self.budget, ranks)
         return self.lanes.plan(units, cost, self.budget // self.lanes.count, ranks)
@@ -107,19 +107,19 @@ class TrainableModel:
         budget splits no unit: the memory saved would not justify a second forward pass. Nor does it on a CPU, where
         whole units have always been computed together.
         """
-        cost = functools.partial(self.backbone.computed_tokens, final_value=final_value)
+        cost = functools.partial(self.backbone.token_cost, final_value=final_value)
         is_free = once and self.model.device.type != "cpu"
         return split_shard(shard, cost, self.budget if is_free else self.model.micro_batch_tokens)
 
     def lane_shards(self, shard: RankShard, final_value: bool) -> list[RankShard]:
         """Returns the parts of `shard` that are computed side by side, at least one; they depend on the units alone."""
-        return self.lanes.divide(shard, functools.partial(self.backbone.computed_tokens, final_value=final_value))
+        return self.lanes.divide(shard, functools.partial(self.backbone.token_cost, final_value=final_value))
 
     def largest_pass(self, shards: Sequence[RankShard], final_value: bool, *, once: bool) -> tuple[int, int]:
         """Returns the tokens and sequences of the largest piece that any of `shards` is computed in."""
         pieces = (piece for shard in shards for piece in self.pieces(shard, final_value, once=once))
         sizes = [
-            (sum(self.backbone.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
+            (sum(self.backbone.token_cost(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
             for piece in pieces
         ]
         return max(sizes, default=(0, 0))

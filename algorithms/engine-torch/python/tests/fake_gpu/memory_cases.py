@@ -21,16 +21,25 @@ CASES: dict[str, tuple[str, int, int, dict[str, Any]]] = {
     "0.5B, checkpointed": ("0.5B", 16, 1024, {"gradient_checkpointing": True}),
     "0.5B, adapter": ("0.5B", 16, 1024, {"lora": True}),
     "1.5B, packed": ("1.5B", 16, 1024, {"float32_head": True}),
+    "1.5B, common prompt": ("1.5B", 64, 64, {"prompt": 3000, "common": True}),
+    "1.5B with 12 keys, common prompt": ("1.5B, 12 keys", 64, 64, {"prompt": 3000, "common": True}),
+    "1.5B with 12 keys, long common prompt": ("1.5B, 12 keys", 32, 200, {"prompt": 8000, "common": True}),
+    "1.5B with 12 keys, common prompt, checkpointed": (
+        "1.5B, 12 keys",
+        64,
+        64,
+        {"prompt": 3000, "common": True, "gradient_checkpointing": True},
+    ),
     "7B, packed": ("7B", 8, 512, {}),
     "7B, adapter": ("7B", 8, 512, {"lora": True}),
 }
 
 
-def estimated(size: str, longest: int, computed: int, settings: dict[str, Any]) -> int:
-    """Returns the bytes that the engine estimates for such a run without a sampler."""
+def estimated(size: str, longest: int, tokens: int, settings: dict[str, Any]) -> int:
+    """Returns the bytes that the engine estimates for a pass with a budget of `tokens`, without a sampler."""
     module = empty_model(AutoConfig.for_model("qwen2", **SIZES[size]), torch.bfloat16)
     shape = model_shape(module)
-    fields = {name: value for name, value in settings.items() if name not in ("layout", "lora")}
+    fields = {name: value for name, value in settings.items() if name not in ("layout", "lora", "prompt", "common")}
     adapter = adapter_parameters(module, LORA["rank"], []) if settings.get("lora") else 0
     plan = ModelPlan(
         "policy",
@@ -41,11 +50,12 @@ def estimated(size: str, longest: int, computed: int, settings: dict[str, Any]) 
         adapter_inputs=adapter_inputs(module, [], shape.layers) if adapter else 0,
         **fields,
     )
-    return total(estimate([plan], Setting("cuda", 200 + longest, waiting_graphs=1), computed))
+    setting = Setting("cuda", settings.get("prompt", 200) + longest, waiting_graphs=1)
+    return total(estimate([plan], setting, tokens))
 
 
 def measured(name: str) -> tuple[TrainingCost, float]:
     """Returns the cost of a case, and the estimate relative to its peak."""
     size, rows, longest, settings = CASES[name]
     cost = train(size, rows, longest, **settings)
-    return cost, estimated(size, longest, cost.computed_tokens, settings) / max(cost.pass_peak, cost.step_peak)
+    return cost, estimated(size, longest, cost.token_cost, settings) / max(cost.pass_peak, cost.step_peak)

@@ -24,6 +24,8 @@ _SIZES = {
     "0.5B": (896, 4864, 24, 14, 2, 151_936, True),
     "1.5B": (1536, 8960, 28, 12, 2, 151_936, True),
     "7B": (3584, 18_944, 28, 28, 4, 152_064, False),
+    # 1.5B with a key for each head, as in Llama 2 and Phi-3.
+    "1.5B, 12 keys": (1536, 8960, 28, 12, 12, 151_936, True),
 }
 SIZES: dict[str, dict[str, Any]] = {
     name: {
@@ -36,15 +38,18 @@ SIZES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class TrainingCost:
-    """Bytes on the device at most, in the pass and in the optimizer step; the bytes that a graph keeps."""
+    """Bytes on the device at most, in the pass and in the optimizer step; the bytes that a graph keeps, and those that
+    the engine counts for it."""
 
     pass_peak: int
     step_peak: int
     graph: int
+    counted_graph: int
     launches: int
     flops: int
-    # Tokens that the model read, and tokens of the sequences that an output needs.
+    # Tokens that the model read, what they take of the token budget, and tokens of the sequences that an output needs.
     computed_tokens: int
+    token_cost: int
     real_tokens: int
 
 
@@ -62,16 +67,18 @@ def train(
     longest: int,
     *,
     prompt: int = 200,
+    common: bool = False,
     lora: bool = False,
     layout: Layout = Layout.PACKED,
     **settings: Any,
 ) -> TrainingCost:
     """Makes the second pass over a group after an optimizer step, and its step: then everything is there that stays.
 
-    The group stands for one of several micro-batches: gradients of earlier ones are there too.
+    The group stands for one of several micro-batches: gradients of earlier ones are there too. Its answers have one
+    prompt if `common`.
     """
     lengths = [(prompt, length) for length in answers(rows, longest)]
-    unit = unit_of(lengths)
+    unit = unit_of(lengths, common=common)
     assert unit.gradients is not None
     with fake_gpu() as watch:
         model = make_model("qwen2", lora=lora, fields=SIZES[size], **settings)
@@ -89,6 +96,8 @@ def train(
         micro_batch = MicroBatch(trainable, [unit], Selection(True, False, False, False), keep_graph=True)
         micro_batch.outputs()
         graph, computed = watch.live - before, micro_batch.computed_tokens
+        counted = micro_batch.graph_bytes
+        cost = trainable.backbone.token_cost(unit, False)
         micro_batch.backward([unit.gradients], 3.0)
         del micro_batch
         trainable.commit_pass()
@@ -97,7 +106,7 @@ def train(
         trainable.step(ADAMW, 1.0)
         step_peak = watch.peak
     real = sum(prompt + length - 1 for _, length in lengths)
-    return TrainingCost(pass_peak, step_peak, graph, launches, flops, computed, real)
+    return TrainingCost(pass_peak, step_peak, graph, counted, launches, flops, computed, cost, real)
 
 
 @dataclass(frozen=True)
