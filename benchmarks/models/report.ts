@@ -83,5 +83,5 @@ const verdict = (solved: Answers["solvedAfter"]): string => (solved ? "solved" :
 function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
+  return `${fence}\n${text}\n${fence}`;
 }

@@ -213,3 +213,56 @@ def test_the_probe_has_padding_neighbours_and_a_common_prefix() -> None:
     layout = packed_layout(units, False, torch.device("cpu"))
     assert layout.packed.key_rows is not None
     assert len({len(sequence.tokens) for unit in units for sequence in unit.sequences}) == 4
+
+
+def test_layers_with_a_bias_of_their_own_are_padded() -> None:
+    # At first the bias of Doge is 0, so that no state would show that it is lost.
+    assert module_backbone(model_of("doge")).layout is not Layout.PACKED
+
+
+def test_a_call_that_packed_rows_would_ignore_is_refused() -> None:
+    layout = packed_layout(group(), False, torch.device("cpu"))
+    unread = packed_attention.packed_inputs(layout.packed, torch.device("cpu"))["attention_mask"]
+    heads = torch.zeros(1, 2, layout.computed_tokens, 8)
+
+    def attend(mask: torch.Tensor | None = unread, **others: Any) -> None:
+        packed_attention.packed_attention(None, heads, heads, heads, mask, packed_rows=layout.packed, **others)
+
+    attend(dropout=0.0, position_ids=layout.positions, is_causal=True)
+    for mask in (None, torch.zeros(1, 1, 80, 80)):
+        with pytest.raises(LookupError, match="masks of their own"):
+            attend(mask)
+    for others in (
+        {"softcap": 30.0},
+        {"s_aux": torch.zeros(2)},
+        {"position_bias": torch.zeros(1)},
+        {"is_causal": False},
+    ):
+        with pytest.raises(LookupError, match=next(iter(others))):
+            attend(**others)
+
+
+def test_a_gpu_without_a_kernel_for_the_heads_does_not_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    meta = torch.device("meta")
+    layout = packed_layout(group(), False, torch.device("cpu"))
+    layout.packed.widths.add((4, 2, 24, 16))
+    layout.packed.windows.update((0, 8))
+    seen = []
+
+    def kernel(query: Any, key: Any, value: Any, *_: Any, window_size: Any, enable_gqa: bool) -> Any:
+        seen.append((tuple(query.shape), tuple(value.shape), window_size, enable_gqa))
+        return query[..., :16] + value.repeat_interleave(2, 1)
+
+    monkeypatch.setattr(packed_attention, "varlen_attn", kernel)
+    with torch.no_grad():
+        assert packed_attention.kernel_takes(layout.packed, meta, torch.bfloat16)
+    assert sorted(seen) == [((8, 4, 24), (8, 2, 16), (-1, 0), True), ((8, 4, 24), (8, 2, 16), (7, 0), True)]
+
+    def refusing(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("the widths of keys and values must be equal")
+
+    monkeypatch.setattr(packed_attention, "varlen_attn", refusing)
+    assert not packed_attention.kernel_takes(layout.packed, meta, torch.bfloat16)
+    # Float32 and a CPU take no kernel.
+    assert packed_attention.kernel_takes(layout.packed, meta, torch.float32)
+    assert packed_attention.kernel_takes(layout.packed, torch.device("cpu"), torch.bfloat16)

@@ -15,8 +15,12 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from mrlm_engine.batching.packed_layout import PackedRows
+from mrlm_engine.compute.out_of_memory import is_out_of_memory
+from mrlm_engine.models.attention import IN_MASK
 
 PACKED = "mrlm_packed"
+# Shape of the mask that nothing reads.
+_UNREAD = (1, 1, 1, 1)
 # Kinds of layers whose attention is computed here.
 _KINDS = {"full_attention", "sliding_attention"}
 
@@ -52,7 +56,7 @@ def packed_inputs(packed: PackedRows, device: torch.device) -> dict[str, Any]:
 
     A mask of four dimensions is passed on as it is, so that the module makes none. Nothing reads it.
     """
-    return {"attention_mask": torch.zeros(1, 1, 1, 1, device=device), "packed_rows": packed}
+    return {"attention_mask": torch.zeros(_UNREAD, device=device), "packed_rows": packed}
 
 
 def packed_attention(
@@ -69,13 +73,16 @@ def packed_attention(
     """Computes query [1, heads, T, d], key and value [1, key heads, T, d] to [1, T, heads, d].
 
     A query attends to the keys of its own segment and of the segment's parent, up to its own position, and to no more
-    than `sliding_window` of them.
+    than `sliding_window` of them. Raises LookupError for a layer that passes more than that: a bias of its own would
+    be lost.
     """
     if packed_rows is None:
         others |= {"scaling": scaling, "sliding_window": sliding_window}
         attended, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **others)
         return attended, None
+    _refuse_own_masks(attention_mask, others)
     packed_rows.windows.add(sliding_window or 0)
+    packed_rows.widths.add((query.shape[1], key.shape[1], query.shape[3], value.shape[3]))
     is_grouped = query.shape[1] != key.shape[1]
     if query.device.type != "cpu" and query.dtype != torch.float32:
         if packed_rows.key_rows is not None:
@@ -93,6 +100,10 @@ def packed_attention(
             enable_gqa=is_grouped,
         )
         return found[None], None
+    if is_grouped and query.device.type != "cpu":
+        # With grouped keys float32 takes the kernel that keeps all scores.
+        key, value = (heads.repeat_interleave(query.shape[1] // key.shape[1], 1) for heads in (key, value))
+        is_grouped = False
     parts = []
     for first, end, begin, stop in packed_rows.spans:
         keys, values = (torch.cat((x[:, :, begin:stop], x[:, :, first:end]), 2) for x in (key, value))
@@ -109,6 +120,45 @@ def packed_attention(
             )
         )
     return torch.cat(parts, 2).transpose(1, 2), None
+
+
+def _refuse_own_masks(mask: torch.Tensor | None, others: dict[str, Any]) -> None:
+    if mask is None or mask.shape != _UNREAD:
+        raise LookupError("its layers make masks of their own")
+    read = sorted(
+        name
+        for name, given in others.items()
+        if isinstance(given, (float, torch.Tensor)) and name not in (*IN_MASK, "dropout")
+    )
+    if others.get("is_causal") is False:
+        read.append("is_causal")
+    if read:
+        raise LookupError(f"its layers pass {', '.join(read)} to attention functions")
+
+
+def kernel_takes(packed: PackedRows, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether `varlen_attn` computes and differentiates the calls that `packed` has seen, with factors of `dtype`."""
+    if device.type == "cpu" or dtype == torch.float32:
+        return True
+    bounds = torch.tensor([0, 4, 8], dtype=torch.int32, device=device)
+    try:
+        for heads, key_heads, width, value_width in packed.widths:
+            shapes = ((heads, width), (key_heads, width), (key_heads, value_width))
+            query, key, value = (torch.ones(8, *shape, device=device, dtype=dtype) for shape in shapes)
+            for window in packed.windows:
+                with torch.enable_grad():
+                    query.requires_grad_()
+                    sides = (window - 1 if window else -1, 0)
+                    is_grouped = heads != key_heads
+                    found: Any = varlen_attn(
+                        query, key, value, bounds, bounds, 4, 4, window_size=sides, enable_gqa=is_grouped
+                    )
+                    found.float().sum().backward()
+    except (RuntimeError, TypeError, ValueError) as error:
+        if is_out_of_memory(error):
+            raise
+        return False
+    return True
 
 
 def _mask(queries: int, before: int, window: int | None, device: torch.device) -> torch.Tensor | None:

@@ -24,6 +24,7 @@ class PackedRows:
     `key_bounds`   [S + 1] int32, the same for the keys, in the order of `key_rows`
     `key_rows`     [K] rows of all keys, segment by segment; None where no segment has a parent, and they are the tokens
     `windows`      those of the layers that have read this, 0 for one without
+    `widths`       their numbers of heads and of key heads, and sizes of a key and of a value
     """
 
     spans: tuple[tuple[int, int, int, int], ...]
@@ -33,6 +34,7 @@ class PackedRows:
     longest_key: int
     key_rows: torch.Tensor | None
     windows: set[int] = field(default_factory=set)
+    widths: set[tuple[int, int, int, int]] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class ModuleDecoder:
         self._adapter = list(adapter_layers(module).values())
         head = module.get_output_embeddings()
         if float32_head and head.weight.dtype != torch.float32:
-            head.forward = lambda hidden: float32_linear(hidden, head.weight)
+            head.forward = lambda hidden: float32_linear(hidden, head.weight, head.bias)
         self.vocab = int(head.weight.shape[0])
         self._device = head.weight.device
         self._cohorts: list[Cohort] = []

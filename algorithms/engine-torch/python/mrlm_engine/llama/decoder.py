@@ -26,6 +26,8 @@ from mrlm_engine.llama.shared_prefix import LEAST_PREFIX, SharedPrefix, common_l
 
 # Tokens, padding included, that one pass over prompts takes at most.
 PREFILL_TOKENS = 8192
+# Keys that such a pass reads at most, a shared beginning counted for each prompt: they are copied in each layer.
+PREFILL_KEYS = 32768
 
 
 class LlamaDecoder:
@@ -140,8 +142,11 @@ class LlamaDecoder:
 
     def _computed_prefix(self, groups: Sequence[PromptGroup]) -> SharedPrefix | None:
         """Computes the tokens with which all prompts begin once, where they are several prompts and enough tokens."""
+        # On a GPU attention behind it would take a mask, with grouped keys by a kernel that keeps all scores.
+        if len(groups) < 2 or self._device.type != "cpu":
+            return None
         length = common_length([group.tokens for group in groups])
-        if len(groups) < 2 or length < LEAST_PREFIX:
+        if length < LEAST_PREFIX:
             return None
         data: list[torch.Tensor] = []
         tokens = groups[0].tokens[:length]
@@ -287,12 +292,15 @@ def _behind(prefix: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
 
 
 def _parts(groups: Sequence[PromptGroup], prefix: SharedPrefix | None) -> Iterator[tuple[int, Sequence[PromptGroup]]]:
-    """Cuts `groups` into runs of at most PREFILL_TOKENS padded tokens; each with its number of rows before it."""
+    """Cuts `groups` into runs of at most PREFILL_TOKENS padded tokens, which read at most PREFILL_KEYS keys. Each comes
+    with its number of rows before it.
+    """
     known = 0 if prefix is None else prefix.length
     start = offset = rows = longest = 0
     for index, group in enumerate(groups):
         longest = max(longest, group.tokens.numel() - known)
-        if index > start and (index - start + 1) * longest > PREFILL_TOKENS:
+        count = index - start + 1
+        if index > start and (count * longest > PREFILL_TOKENS or count * (known + longest) > PREFILL_KEYS):
             yield offset, groups[start:index]
             start, longest, offset = index, group.tokens.numel() - known, rows
         rows += group.rows

@@ -11,7 +11,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 # Implementations of torch and transformers. For any other name transformers downloads a kernel.
 LOCAL = ("eager", "sdpa", "flex_attention")
 # Tensors that attention functions receive and may ignore, because masks are made from them.
-_IN_MASK = ("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "seq_idx")
+IN_MASK = ("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "seq_idx")
 _lock = threading.Lock()
 
 
@@ -71,5 +71,5 @@ def settle_attention(module: Any) -> None:
             module.base_model(input_ids=torch.zeros(1, 2, dtype=torch.long, device=module.device), use_cache=False)
         finally:
             del ALL_ATTENTION_FUNCTIONS["sdpa"]
-    if ignored.difference(_IN_MASK):
+    if ignored.difference(IN_MASK):
         module.set_attn_implementation("eager")

@@ -155,6 +155,17 @@ def test_numerics_18_the_head_in_float32_of_a_model_in_bfloat16(name: str) -> No
     assert (logits != logits.bfloat16().float()).any()
 
 
+@torch.inference_mode()
+def test_the_head_in_float32_adds_its_bias() -> None:
+    config = {"model_type": "phi", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    model = make({**config, "num_attention_heads": 4}, dtype="bfloat16", float32_head=True)
+    model.module.lm_head.bias.fill_(3.0)
+    decoder = choose_decoder(model, inference_weights(model))
+    tokens = torch.arange(3, 20)
+    logits = decoder.logits(decoder.admit([PromptGroup(tokens, 1)]))
+    assert (logits - model.module(input_ids=tokens[None]).logits[:, -1].float()).abs().max() < 0.1
+
+
 def test_a_changed_element_changes_the_checksum() -> None:
     weights: dict[str, Any] = {"a": torch.zeros(300), "b": torch.arange(8, dtype=torch.bfloat16)}
     before = weights_checksum(weights.items())
