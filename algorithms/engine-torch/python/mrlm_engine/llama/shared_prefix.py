@@ -31,9 +31,10 @@ class SharedPrefix:
 
     def begins(self, groups: Sequence[PromptGroup]) -> bool:
         """Whether each prompt has these tokens, and more, at its beginning."""
-        if self.stale or min(group.tokens.numel() for group in groups) <= self.length:
-            return False
-        return common_length([self.tokens, *(group.tokens for group in groups)], most=self.length) == self.length
+        return not self.stale and all(
+            group.tokens.numel() > self.length and torch.equal(group.tokens[: self.length], self.tokens)
+            for group in groups
+        )
 
     def mask(self, width: int, dtype: torch.dtype) -> torch.Tensor:
         """Returns the additive mask [width, length + width] of `width` tokens that follow."""
@@ -42,14 +43,9 @@ class SharedPrefix:
         return torch.zeros_like(hidden, dtype=dtype).masked_fill_(hidden, -torch.inf)
 
 
-def common_length(prompts: Sequence[torch.Tensor], most: int | None = None) -> int:
-    """Returns how many tokens all `prompts`, [length] each, have in common at the beginning, at most `most`.
-
-    Without `most`, each prompt keeps a token of its own.
-    """
-    shortest = min(prompt.numel() for prompt in prompts)
-    common = shortest - 1 if most is None else min(shortest, most)
-    # By numpy, which shows that no device is waited for.
+def common_length(prompts: Sequence[torch.Tensor]) -> int:
+    """Returns how many tokens all `prompts`, [length] each, have in common at the beginning, less than any of them."""
+    common = min(prompt.numel() for prompt in prompts) - 1
     first = prompts[0].numpy()
     for other in prompts[1:]:
         differences = np.flatnonzero(first[:common] != other.numpy()[:common])
