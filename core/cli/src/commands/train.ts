@@ -119,13 +119,15 @@ export async function train(
       onStarted: started("server"),
     });
     cleanUp.unshift(() => environments.stop());
-    const prepared = await unlessLost(
+    const checked = await unlessLost(
       environments.lost,
       prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
-    checkRoutes(prepared, loaded);
-    console.note(`plan: ${describeRunPlan(prepared)}`);
+    checkRoutes(checked, loaded);
+    console.note(`plan: ${describeRunPlan(checked)}`);
     const watch = await openRunWatch();
+    const paths = new Set([plugins, watching].flatMap((host) => host?.rewardModelPaths ?? []));
+    const prepared = { ...checked, rewardModels: await Promise.all([...paths].map(RewardModels.options)) };
     if (args.dryRun === true) return await dryRun();
     await unlessLost(environments.lost, checkTemplates(prepared, environments.host, interrupts.drain));
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
@@ -196,7 +198,7 @@ export async function train(
       const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
       watching = source;
       cleanUp.unshift(() => source.close());
-      const opened = await openWatch(loaded, prepared, source, { logger });
+      const opened = await openWatch(loaded, checked, source, { logger });
       if (opened !== undefined) cleanUp.unshift(() => opened.close());
       return opened;
     }

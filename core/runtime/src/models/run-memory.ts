@@ -79,9 +79,9 @@ function sequencesAtOnce({ config, evaluation }: PreparedRun, { learners, goal }
   return Math.min(sampling.concurrency, Math.max(1, ...batches, ...measured, ...goals));
 }
 
-/** Returns the models that exist at the same time in a stage. Policies and the frozen models that play stay; the others are released at its end. */
+/** Returns the models that exist at the same time in a stage. Policies and the frozen models that play or score stay; the others are released at its end. */
 export function stageModels(
-  { config, stages }: PreparedRun,
+  { config, stages, rewardModels = [] }: PreparedRun,
   { learners }: PreparedStage,
   index: number,
 ): CreateModelOptions[] {
@@ -94,6 +94,7 @@ export function stageModels(
     ...policies,
     ...frozen,
     ...pastCopies(config),
+    ...rewardModels,
     ...learners.flatMap((learner) => learnerModels(config, learner, index)),
   ];
 }
