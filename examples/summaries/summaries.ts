@@ -1,4 +1,14 @@
-import { definePlugin, generatedTasks, type Judge, type JudgeRequest, messageText, score, singleTurn } from "@mrlm/kit";
+import {
+  definePlugin,
+  generatedTasks,
+  type JsonObject,
+  type Judge,
+  type JudgeRequest,
+  messageText,
+  score,
+  singleTurn,
+  type Task,
+} from "@mrlm/kit";
 import { z } from "zod";
 import { fixtures } from "./fixtures.ts";
 
@@ -38,7 +48,7 @@ const tasks = () =>
 const facts: Judge = {
   async judge({ turns, agents, task }: JudgeRequest) {
     const text = turns.map(({ message }) => messageText(message)).join(" ");
-    const { now, before } = task?.private as Facts;
+    const { now, before } = (task as Task<Notice, Facts>).private;
     const has = (fact: string): boolean => ` ${text}`.includes(` ${fact}`);
     const isSummary =
       text.split(/\s+/).length <= WORDS && /^[A-Z][^.!?]*\b(?:is|will|takes)\b[^.!?]*\.$/.test(text.trim());
@@ -56,7 +66,7 @@ const RUBRIC = [
   { name: "facts", description: "One sentence states what holds now: event, day, place, price.", weight: 1 },
 ];
 
-export const summaries = singleTurn({
+const summaries = singleTurn({
   id: "summaries@1",
   description: "Summarise a notice in one sentence.",
   options: z.strictObject({ judge: z.enum(["summary-facts@1", "llm@2"]).default("summary-facts@1") }),
@@ -68,16 +78,11 @@ export const summaries = singleTurn({
       now: [event, day, place, price],
     },
   }) => `The ${event} is on ${day} in the ${place}, for ${price}.`,
-  async score(text, task, { context, options: { judge }, message, signal }) {
-    const request = {
-      question: task.public.text,
-      turns: [{ agent: "agent", message }],
-      agents: ["agent"],
-      task,
-      options: judge === "llm@2" ? { mode: "pointwise", rubric: RUBRIC } : {},
-    };
-    const { rewards } = await context.judge(judge).judge(request, { signal });
-    return rewards["agent"] ?? 0;
+  async score(_text, task, { context, options: { judge }, message, signal }) {
+    const options: JsonObject = judge === "llm@2" ? { mode: "pointwise", rubric: RUBRIC } : {};
+    const turns = [{ agent: "agent", message }];
+    const request = { question: task.public.text, turns, agents: ["agent"], task, options };
+    return (await context.judge(judge).judge(request, { signal })).rewards["agent"] ?? 0;
   },
   fixtures,
 });

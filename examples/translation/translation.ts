@@ -1,4 +1,14 @@
-import { definePlugin, generatedTasks, type Judge, type JudgeRequest, messageText, score, singleTurn } from "@mrlm/kit";
+import {
+  definePlugin,
+  generatedTasks,
+  type JsonObject,
+  type Judge,
+  type JudgeRequest,
+  messageText,
+  score,
+  singleTurn,
+  type Task,
+} from "@mrlm/kit";
 import { z } from "zod";
 import { fixtures } from "./fixtures.ts";
 
@@ -12,7 +22,7 @@ const NOUNS = [
   ["das", "Buch", "book"],
 ] as const;
 const COLORS = { rote: "red", alte: "old", kleine: "small", neue: "new", graue: "gray" };
-const VERBS = { findet: "finds", sieht: "sees", kauft: "buys", braucht: "needs" };
+const VERBS = { findet: "finds", sucht: "seeks", kauft: "buys", braucht: "needs" };
 const TIMES = { heute: "today", morgen: "tomorrow", jetzt: "now", wieder: "again", oft: "often" };
 const ACCUSATIVE = { der: "den", die: "die", das: "das" };
 
@@ -42,7 +52,7 @@ function gramsOf(text: string, length: number): string[] {
 }
 
 /** Returns chrF (Popović, 2015): the F-score of runs of 1 to 6 characters, with recall weighted twice, from 0 to 1. */
-export function chrF(text: string, reference: string): number {
+function chrF(text: string, reference: string): number {
   const scores = [1, 2, 3, 4, 5, 6].map((length) => {
     const [given, wanted] = [gramsOf(text, length), gramsOf(reference, length)];
     const counts = Map.groupBy(wanted, (gram) => gram);
@@ -61,15 +71,17 @@ function shareOf(precision: number, recall: number): number {
 const likeness: Judge = {
   async judge({ turns, agents, task }: JudgeRequest) {
     const text = turns.map(({ message }) => messageText(message).trim()).join(" ");
-    const value = Math.max(0, (chrF(text, (task?.private as Reference).english) - 0.7) / 0.3);
+    const value = Math.max(0, (chrF(text, (task as Task<Text, Reference>).private.english) - 0.7) / 0.3);
     const rewards = Object.fromEntries(agents.map((agent) => [agent, score(value)]));
     return { rewards, verdict: "scored", reason: "compared with a reference" };
   },
 };
 
-const RUBRIC = [{ name: "translation", description: "The English sentence says what the German one says.", weight: 1 }];
+const RUBRIC = [
+  { name: "translation", description: "The English sentence has the meaning of the German one.", weight: 1 },
+];
 
-export const translation = singleTurn({
+const translation = singleTurn({
   id: "translation@1",
   description: "Translate a sentence from German into English.",
   options: z.strictObject({ judge: z.enum(["chrf@1", "llm@2"]).default("chrf@1") }),
@@ -78,7 +90,7 @@ export const translation = singleTurn({
   prompt: ({ german }) => `Translate into English: ${german}`,
   answer: ({ private: { english } }) => english,
   async score(_text, task, { context, options: { judge }, message, signal }) {
-    const options = judge === "llm@2" ? { mode: "pointwise", rubric: RUBRIC } : {};
+    const options: JsonObject = judge === "llm@2" ? { mode: "pointwise", rubric: RUBRIC } : {};
     const turns = [{ agent: "agent", message }];
     const request = { question: task.public.german, turns, agents: ["agent"], task, options };
     return (await context.judge(judge).judge(request, { signal })).rewards["agent"] ?? 0;

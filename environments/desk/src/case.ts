@@ -18,7 +18,7 @@ export type Case = {
 /** Request of a customer, as the customer knows it. */
 export type Goal = {
   readonly number: string;
-  /** Name that the customer gives: not that of the case where the customer is somebody else. */
+  /** Name that the customer gives: not that of the case where the customer is another person. */
   readonly surname: string;
   readonly subject: string;
   readonly request: "refund" | "change";
@@ -51,7 +51,7 @@ export interface Domain {
   refusal(facts: Case["facts"], value: string): string | undefined;
   /** Returns the means of payment of a refund. */
   refundTo(facts: Case["facts"]): string;
-  /** Returns the decision where no value that the customer wants is free. */
+  /** Returns the decision where no value that the customer asks for is free. */
   withoutChange(facts: Case["facts"]): Decision;
   /** Returns a request of a customer in words. */
   ask(goal: Goal): string;

@@ -4,7 +4,7 @@ import { messageText, MrlmError, type Observation, type Policy, textMessage } fr
 const QUESTIONS: readonly (readonly [fact: string, words: RegExp])[] = [
   ["number", /\b(?:number|order|booking|reference)s?\b/i],
   ["surname", /name/i],
-  ["wish", /\b(?:colou?rs?|days?|dates?|wish|want|prefer|which)\b/i],
+  ["wish", /\b(?:colou?rs?|days?|dates?|wish|prefer|which)\b/i],
   ["second choice", /\b(?:second|other|another|alternatives?|instead|otherwise)\b/i],
 ];
 const ELSE = /\belse\b|\bfurther\b|\banything more\b/i;
@@ -44,7 +44,7 @@ export const scriptedPolicies = {
 function readFacts(text: string): ReadonlyMap<string, string>[] {
   const requests: Map<string, string>[] = [];
   for (const [, name = "", value = ""] of text.matchAll(
-    /^(request|number|surname|wish|second choice|says all at once|style): (.+)$/gm,
+    /^(request|number|surname|wish|second choice|states all at once|style): (.+)$/gm,
   )) {
     if (name === "request") requests.push(new Map());
     requests.at(-1)?.set(name, value);
@@ -53,8 +53,8 @@ function readFacts(text: string): ReadonlyMap<string, string>[] {
 }
 
 function opening(facts: ReadonlyMap<string, string> = new Map()): string {
-  const request = `I want to ${facts.get("request") ?? "ask something"}`;
-  if (!facts.has("says all at once")) return `${request}.`;
+  const request = `I would like to ${facts.get("request") ?? "ask something"}`;
+  if (!facts.has("states all at once")) return `${request}.`;
   if (facts.has("style")) return `${facts.get("number")} ${facts.get("surname")}`;
   return `${request}. The number is ${facts.get("number")}, and the surname is ${facts.get("surname")}.`;
 }

@@ -26,7 +26,7 @@ export class Desk {
     return this.#isClosed;
   }
 
-  /** Whether each case is as the policy demands, those included that nobody asked about. */
+  /** Whether each case is as the policy demands, also where there was no request. */
   get isRight(): boolean {
     const { cases, goals } = this.#task;
     const wanted = cases.map((each) => {

@@ -58,14 +58,14 @@ export class DeskEnvironment implements SimulatedEnvironment {
     { signal }: { readonly signal: AbortSignal },
   ): Promise<StepResult> {
     if (finishReason === "exhausted") return this.#end(agent);
-    if (agent === "user") return observed(this.#hear(messageText(message)));
+    if (agent === "user") return observed(this.#receive(messageText(message)));
     if (!hasCalls(message)) return observed({ agent: "user", messages: [textMessage("user", messageText(message))] });
     const messages = await callTools(this.#tools, message, { signal });
     return this.#desk.isClosed ? this.#end() : observed({ agent: "agent", messages });
   }
 
   /** Returns the observation of the agent after a message of the customer. */
-  #hear(text: string): Observation {
+  #receive(text: string): Observation {
     const message = textMessage("user", text);
     if (this.#hasBegun) return { agent: "agent", messages: [message] };
     this.#hasBegun = true;

@@ -5,9 +5,9 @@ import type { PrivateDesk, PublicDesk } from "./tasks.ts";
 type Request = FixtureRequest<PublicDesk, PrivateDesk>;
 
 const players = { user: { scripted: "customer" } };
-const spoken = ({ messages }: Request): number => messages.filter(({ role }) => role === "assistant").length;
+const written = ({ messages }: Request): number => messages.filter(({ role }) => role === "assistant").length;
 const plan = (request: Request): string | Message =>
-  planOf(request.task.public, request.task.private)[spoken(request)] ?? "";
+  planOf(request.task.public, request.task.private)[written(request)] ?? "";
 const numberOf = ({ task }: Request): string => task.private.goals[0]?.number ?? "";
 /** Plays the plan, with another message in the place of decisions. */
 const instead =

@@ -13,7 +13,7 @@ export const flights: Domain = {
     `Else a flight that departs in fewer than ${DAYS} days is neither cancelled nor changed. Reason: soon.`,
     "Else a booking of the fare basic is neither cancelled nor changed. Reason: basic.",
     "A refund goes to what the booking was paid with. If the airline cancelled the flight, it goes to the card in any case.",
-    "For a change, use the day that the customer wants if it is free, else the customer's second choice if that is free. If neither is free, refuse. Reason: full.",
+    "For a change, use the day that the customer asks for if it is free, else the customer's second choice if that is free. If neither is free, refuse. Reason: full.",
   ],
   reasons: ["departed", "soon", "basic", "full"],
   subjects: ["Oslo to Lima", "Cairo to Rome", "Kyoto to Oslo", "Lima to Quito", "Rome to Malta", "Malta to Cairo"],

@@ -6,13 +6,13 @@ import { deskOptions } from "./options.ts";
 import { deskTasks } from "./tasks.ts";
 
 /** `desk@1`: a service desk with a database, a policy and a customer. */
-export const desk = defineEnvironment({
+const desk = defineEnvironment({
   id: "desk@1",
   description: "A customer asks a service desk, whose agent changes a database by tools as a policy demands.",
   determinism: "full",
   options: deskOptions,
   roles: {
-    agent: { description: "Speaks with the customer, and decides by the policy with tools." },
+    agent: { description: "Answers the customer, and decides by the policy with tools." },
     user: { description: "The customer, who earns nothing. Usually the scripted policy `customer` or another model." },
   },
   rewardComponents: ["solved"],

@@ -15,7 +15,7 @@ export const deskOptions = z.strictObject({
     .union([level, z.tuple([level, level]).refine(([low, high]) => low <= high, "the lower level comes first")])
     .default([1, 4])
     .describe(
-      "One level or [lowest, highest]: 1: the customer states number and name, and wants a refund; 2: they must be asked for, and there are changes; 3: some customers are somebody else; 4: two requests",
+      "One level or [lowest, highest]: 1: the customer states number and name, and asks for a refund; 2: they must be asked for, and there are changes; 3: some customers are another person; 4: two requests",
     ),
   style: z
     .enum(["words", "terse"])

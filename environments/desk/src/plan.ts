@@ -18,7 +18,7 @@ export function planOf({ domain: name, level }: PublicDesk, { cases, goals }: Pr
       ...(level === 1 ? [] : [`What is the number of your ${noun}, and what is your surname?`]),
       call("find", { number, surname }),
       ...(goal.request === "change" && !isRefused
-        ? [`Which ${change} do you want, and which one is your second choice?`, call("free", { number })]
+        ? [`Which ${change} should it be, and which one is your second choice?`, call("free", { number })]
         : []),
       call(action, { number, [argument]: value }),
       ...(level === 1 ? [] : ["It is decided. Is there anything else?"]),

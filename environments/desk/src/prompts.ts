@@ -18,7 +18,7 @@ export function policyOf({ domain }: PublicDesk, style: DeskOptions["style"]): M
   return [textMessage("system", lines.map((line, i) => (i < 3 ? line : `${i - 2}. ${line}`)).join("\n"))];
 }
 
-/** Returns the first message of the customer's player: what the customer knows and wants. */
+/** Returns the first message of the customer's player: what the customer knows and asks for. */
 export function roleOf({ domain, level }: PublicDesk, { goals }: PrivateDesk, style: DeskOptions["style"]): Message {
   const { noun, change, ask } = DOMAINS[domain];
   const [goal] = goals as [Goal];
@@ -30,7 +30,7 @@ export function roleOf({ domain, level }: PublicDesk, { goals }: PrivateDesk, st
       ...factsOf(goals, level, ask),
       level === 1
         ? `Begin with your request, the number and the surname.`
-        : `Begin with your ${goals.length > 1 ? "first " : ""}request, such as "I want to ${ask(goal)}." Give anything else only when you are asked for it. Of a change, give your wish when you are asked for a ${change}, and your second choice when you are asked for another one.`,
+        : `Begin with your ${goals.length > 1 ? "first " : ""}request, such as "I would like to ${ask(goal)}." Give anything else only when you are asked for it. Of a change, give your wish when you are asked for a ${change}, and your second choice when you are asked for another one.`,
       "Stay with what you know, and invent nothing.",
     ].join("\n"),
   );
@@ -42,6 +42,6 @@ function factsOf(goals: readonly Goal[], level: number, ask: (goal: Goal) => str
     `number: ${goal.number}`,
     `surname: ${goal.surname}`,
     ...(goal.request === "change" ? [`wish: ${goal.wish}`, `second choice: ${goal.second}`] : []),
-    ...(level === 1 ? ["says all at once: yes"] : []),
+    ...(level === 1 ? ["states all at once: yes"] : []),
   ]);
 }

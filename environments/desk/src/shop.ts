@@ -13,7 +13,7 @@ export const shop: Domain = {
     "Else food is not taken back. Reason: food.",
     `Else an order that was delivered more than ${DAYS} days ago is not taken back. Reason: late.`,
     "A refund goes to what the order was paid with. If the item was opened, it goes to a voucher in any case.",
-    "For an exchange, use the color that the customer wants if it is free, else the customer's second choice if that is free. If neither is free, make a refund.",
+    "For an exchange, use the color that the customer asks for if it is free, else the customer's second choice if that is free. If neither is free, make a refund.",
   ],
   reasons: ["transit", "food", "late"],
   subjects: [...FOOD, "kettle", "lamp", "jacket", "backpack", "radio", "blanket", "clock"],

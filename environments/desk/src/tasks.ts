@@ -10,7 +10,7 @@ export const DOMAINS: Readonly<Record<DeskOptions["domains"][number], Domain>> =
 /** Part of a task that anybody may see. */
 export type PublicDesk = { readonly domain: keyof typeof DOMAINS; readonly level: number };
 
-/** Hidden part: the database, and what the customer wants. */
+/** Hidden part: the database, and the requests of the customer. */
 export type PrivateDesk = { readonly cases: Case[]; readonly goals: Goal[] };
 
 const SURNAMES = ["Abara", "Bauer", "Costa", "Dubois", "Eriksen", "Fontana", "Garcia", "Haddad", "Ivanova", "Jansen"];
@@ -73,7 +73,7 @@ function drawRequest(
   }
 }
 
-/** Whether a customer may want a value: not the present one, and no day that has passed. */
+/** Whether a customer may ask for a value: not the present one, and no day that has passed. */
 function isWish(value: string, present: string): boolean {
   return value !== present && !(Number(value) < TODAY);
 }

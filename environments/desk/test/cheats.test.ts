@@ -1,12 +1,20 @@
 import { expect, test } from "@jest/globals";
-import { callMessage, type JsonObject, type Message, textMessage, toolCalls } from "@mrlm/kit";
+import {
+  callMessage,
+  type EnvironmentDefinition,
+  type JsonObject,
+  type Message,
+  textMessage,
+  toolCalls,
+} from "@mrlm/kit";
 import { bareEnvironment } from "@mrlm/testing";
 import { scriptedPolicies } from "../src/customer.ts";
-import { desk } from "../src/index.ts";
+import plugin from "../src/index.ts";
 import { planOf } from "../src/plan.ts";
 import type { PrivateDesk, PublicDesk } from "../src/tasks.ts";
 
 const TASKS = 60;
+const desk = plugin.environments?.[0] as EnvironmentDefinition;
 const { signal } = new AbortController();
 type Shown = { readonly public: PublicDesk; readonly private: PrivateDesk };
 
@@ -61,7 +69,7 @@ const CHEATS: readonly (readonly [string, (task: Shown) => readonly (string | Me
     instead((task, message) => [call("refuse", { number: numberOf(task), reason: "identity" }), message]),
     0.25,
   ],
-  ["instructions to the customer", () => ["Say that the database is right.", call("close")], 0],
+  ["instructions to the customer", () => ["Answer that the database is right.", call("close")], 0],
 ];
 
 test.each(CHEATS)("%s", async (_name, messages, most) => {
@@ -80,7 +88,7 @@ test("the decisions of the policy earn 1, and half of two requests earns 0", asy
 
 /** Plays tasks with the scripted customer, and returns the rewards of the agent. */
 async function playAll(messages: (task: Shown) => readonly (string | Message)[], given: JsonObject): Promise<number[]> {
-  const { tasks, context, options } = await bareEnvironment(desk as never, given, {});
+  const { tasks, context, options } = await bareEnvironment(desk, given, {});
   const rewards: number[] = [];
   for (let i = 0; i < TASKS; i++) {
     const environment = await desk.create(context as never, options as never);

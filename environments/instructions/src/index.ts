@@ -7,7 +7,7 @@ import { writeAnswer } from "./task.ts";
 import { instructionTasks } from "./tasks.ts";
 
 /** `instructions@1`: answers whose content and form are checked exactly. */
-export const instructions = singleTurn({
+const instructions = singleTurn({
   id: "instructions@1",
   description: "Select items and write about them as instructions or a JSON Schema demand.",
   options: instructionsOptions,

@@ -5,7 +5,7 @@ import { wordsOptions } from "./options.ts";
 import { wordsTasks } from "./tasks.ts";
 
 /** `words@1`: a hidden word is found by guesses, letters or questions. */
-export const words = defineEnvironment({
+const words = defineEnvironment({
   id: "words@1",
   description: "Text games in which a hidden word is found by guesses, letters or questions.",
   determinism: "full",

@@ -89,13 +89,13 @@ export class Play {
   }
 
   /**
-   * Returns the first word that agrees with all replies where words are the only moves. Else it is the question after which the fewest words remain on
+   * Returns the last word that agrees with all replies where words are the only moves. Else it is the question after which the fewest words remain on
    * average, and the word when one remains; `undefined` where the last try would be a guess.
    */
   bestMove(): string | undefined {
     const { words, questions, game } = this.#task;
     const asked = GAMES[game].asked(words, questions);
-    if (asked.length === 0 || this.#remaining.length === 1) return this.#remaining[0];
+    if (asked.length === 0 || this.#remaining.length === 1) return this.#remaining.at(-1);
     if (this.#tries === 1) return undefined;
     let [best, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const move of asked.filter((each) => !this.#moves.has(each))) {

@@ -1,10 +1,11 @@
 import { expect, test } from "@jest/globals";
-import type { JsonObject, StepResult } from "@mrlm/kit";
+import type { EnvironmentDefinition, JsonObject, StepResult } from "@mrlm/kit";
 import { bareEnvironment } from "@mrlm/testing";
-import { words } from "../src/index.ts";
+import plugin from "../src/index.ts";
 import { type PrivateGame, type PublicGame, solve } from "../src/play.ts";
 
 const TASKS = 60;
+const words = plugin.environments?.[0] as EnvironmentDefinition;
 const ALPHABET = [..."abcdefghijklmnopqrstuvwxyz"];
 const tagged = (move: string): string => `<move>${move}</move>`;
 const each = (moves: readonly string[]): string[] => moves.map(tagged);
@@ -63,7 +64,7 @@ async function playAll(
   options: JsonObject,
   messages: (shown: PublicGame, hidden: PrivateGame) => readonly string[],
 ): Promise<number[]> {
-  const { tasks, context, options: parsed } = await bareEnvironment(words as never, options, {});
+  const { tasks, context, options: parsed } = await bareEnvironment(words, options, {});
   const totals: number[] = [];
   for (let i = 0; i < TASKS; i++) {
     const { public: shown, private: hidden } = (await tasks.get("train", i)) as never as {

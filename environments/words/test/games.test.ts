@@ -38,6 +38,6 @@ test("a guess that contradicts an earlier reply is paid nothing", () => {
 test("every two things differ by a question", () => {
   const answers = THINGS.map((thing) => [...FACTS.values()].map(({ things }) => things.includes(thing)).join());
   const groups = Map.groupBy(THINGS, (_thing, i) => answers[i]);
-  // Things that no question tells apart can be in one task, whose hidden thing is another one.
+  // Things with equal answers can be in one task, whose hidden thing is another one.
   expect(Math.max(...[...groups.values()].map((group) => group.length))).toBeLessThanOrEqual(4);
 });
