@@ -31,9 +31,7 @@ export function deskTasks(options: DeskOptions): TaskSource<PublicDesk, PrivateD
       const name = random.pick(options.domains);
       const domain = DOMAINS[name];
       const level = pickDifficulty(random, options.levels);
-      const numbers = new Set<string>();
-      while (numbers.size < OTHERS + 2)
-        numbers.add(`${random.pick([..."abcdefgh"])}${random.integer(10, 99)}`.toUpperCase());
+      const numbers = drawNumbers(random, options.style);
       const surname = random.pick(SURNAMES);
       const [first = "", second = "", ...others] = numbers;
       const own = (level < 4 ? [first] : [first, second]).map((number) =>
@@ -51,6 +49,12 @@ export function deskTasks(options: DeskOptions): TaskSource<PublicDesk, PrivateD
       };
     },
   });
+}
+
+/** Draws the numbers of cases: of the terse style single letters, which small models copy sooner. */
+function drawNumbers(random: RandomStream, style: DeskOptions["style"]): readonly string[] {
+  const letters = random.shuffle([..."ABCDEFGH"]).slice(0, OTHERS + 2);
+  return style === "terse" ? letters : letters.map((letter) => `${letter}${random.integer(10, 99)}`);
 }
 
 /** Draws a kind of decision, and then a case and a request with it. */
