@@ -10,6 +10,7 @@ from mrlm_engine.backbone.choose_layout import choose_layout
 from mrlm_engine.backbone.packed_attention import is_packed
 from mrlm_engine.backbone.protocol import Backbone
 from mrlm_engine.backbone.transformers_backbone import Layout, TransformersBackbone
+from mrlm_engine.compute.context import ContextGroup
 from mrlm_engine.errors import EngineError
 from mrlm_engine.llama.backbone import LlamaBackbone
 from mrlm_engine.llama.probe import Probe
@@ -63,6 +64,20 @@ def choose_backbone(model: LoadedModel) -> Backbone:
         refuse_randomness(model)
         backbone.layout = choose_layout(backbone, probe.tolerance)
         return backbone
+
+
+def share_rows(backbone: Backbone, context: ContextGroup) -> None:
+    """Lets the ranks of `context` compute parts of each row. Refuses a model whose rows cannot be divided."""
+    if not isinstance(backbone, TransformersBackbone) or backbone.layout is not Layout.PACKED:
+        model = backbone.model if isinstance(backbone, TransformersBackbone) else None
+        name = "The model" if model is None else f"'{model.model_id}' ({model.config.model_type})"
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"{name} has layers whose sequences cannot be divided among {context.count} ranks: they are not all causal "
+            "attention that the engine packs.",
+            "Set engine.parallel.context to 1.",
+        )
+    backbone.context = context
 
 
 def probe_difference(probe: Probe, backbone: Backbone) -> float:
