@@ -8,7 +8,7 @@ import torch
 
 from mrlm_engine.compute.collectives import any_rank, sum_over_ranks, world_size
 from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
-from mrlm_engine.compute.tensors import is_reduced, is_sharded, part, part_of, summed_part
+from mrlm_engine.compute.tensors import is_reduced, part, part_of, summed_part
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
@@ -110,7 +110,7 @@ class GradientStore:
         """Moves gradients of autograd in lower formats to the float32 accumulators."""
         for _, parameter in self.parameters:
             if parameter.dtype != torch.float32 and parameter.grad is not None:
-                self.accumulator(parameter).add_(parameter.grad)
+                part(self._own(parameter)).add_(part(parameter.grad))
                 parameter.grad = None
 
     def tensors(self) -> list[tuple[str, torch.nn.Parameter, torch.Tensor]]:
@@ -135,7 +135,7 @@ class GradientStore:
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
         """Returns float32 tensor that whole gradients are added to."""
-        if not is_sharded(parameter):
+        if not is_reduced(parameter):
             return self._own(parameter)
         if id(parameter) not in self._undivided:
             zeros = torch.zeros(parameter.shape, dtype=torch.float32, device=part(parameter).device)

@@ -13,6 +13,7 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
 from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
 from mrlm_engine.compute.tensors import is_sharded
+from mrlm_engine.models.layers import cast, decoder_layers
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.tensor_parallel import check_tensor_parallel, divide_products
@@ -56,9 +57,11 @@ def _divide_weights(model: LoadedModel, mesh: RankMesh) -> None:
     for parameter in factors:
         parameter.data = parameter.data.to(device)
     if low:
-        for parameter in module.parameters():
-            if parameter.requires_grad and parameter not in factors:
-                parameter.data = parameter.data.float()
+        cast(
+            module,
+            torch.float32,
+            {name for name, p in module.named_parameters() if p.requires_grad and p not in factors},
+        )
     policy = MixedPrecisionPolicy(
         param_dtype=model.dtype if low else None, reduce_dtype=torch.float32, cast_forward_inputs=False
     )
@@ -75,12 +78,3 @@ def _divide_weights(model: LoadedModel, mesh: RankMesh) -> None:
         sharded.set_gradient_divide_factor(1.0)
     if is_tied:
         head.weight = module.get_input_embeddings().weight
-
-
-def decoder_layers(backbone: Any) -> list[torch.nn.Module]:
-    """Returns the layers of a transformers backbone: its longest list of modules of one class."""
-    lists = [part for part in backbone.modules() if isinstance(part, torch.nn.ModuleList) and len(part) > 0]
-    if not lists:
-        return []
-    longest = max(lists, key=len)
-    return [layer for layer in longest if type(layer) is type(longest[0])]

@@ -5,7 +5,9 @@ The embedding and the head stay whole on each rank along `tensor`: log-probabili
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +18,14 @@ from transformers.distributed.tensor_parallel import apply_tensor_parallelism, r
 from mrlm_engine.compute.collectives import sum_over_ranks
 from mrlm_engine.compute.tensors import is_sharded
 from mrlm_engine.errors import EngineError
+from mrlm_engine.models.layers import cast, layer_list
 
 # Style of a weight that ranks have whole, and whose gradient each has for its own heads. transformers sums the `.grad`
 # in each backward pass, which would sum the earlier passes again; `GradientStore` sums it at the end.
 _PARTIAL = "replicated_with_grad_allreduce"
-# Largest relative difference of hidden states, and of gradients, to those before the division. A wrong plan changes
-# them by more than a tenth.
-_LIMITS = {torch.float32: 1e-3, torch.bfloat16: 6e-2, torch.float16: 2e-2}
+# Largest relative difference of hidden states, and of gradients, to those before the division, in float32. A wrong plan
+# changes them by more than a tenth.
+_LIMIT = 1e-3
 _LENGTH = 12
 
 
@@ -82,7 +85,7 @@ def partial_gradients(module: Any) -> list[torch.nn.Parameter]:
 
 
 @dataclass(frozen=True)
-class ProductProbe:
+class _Probe:
     """Hidden states of some tokens, and the gradients of a sum of them for the weights that stay whole, by name."""
 
     states: torch.Tensor
@@ -93,47 +96,69 @@ def divide_products(module: Any, mesh: DeviceMesh, model_id: str) -> None:
     """Divides the products among the ranks of `mesh`, whose weights become DTensors. A collective.
 
     Compares hidden states and gradients with those of the whole module, so that a plan which does not fit a family is
-    refused before anything is trained.
+    refused before anything is trained. Plans are of kinds of layers, so the first layers are compared, up to one of each
+    kind, and in float32: in 16 bits other sums choose other experts.
     """
     # Gathering a weight that both dimensions of a mesh divide takes two steps, which torch warns about.
     logging.getLogger("torch.distributed.tensor._redistribute").setLevel(logging.ERROR)
-    expected = _probe(module)
+    device = torch.device(mesh.device_type)
+    with _first_layers(module):
+        expected = _probe(module, torch.device("cpu"))
     apply_tensor_parallelism(module, mesh, tensor_plan(module))
-    module.to(torch.device(mesh.device_type))
-    found = _probe(module)
+    module.to(device)
+    with _first_layers(module):
+        found = _probe(module, device)
     partial = {id(parameter) for parameter in partial_gradients(module)}
     names = [name for name, parameter in module.named_parameters() if id(parameter) in partial]
     sum_over_ranks([found.gradients[name] for name in names if name in found.gradients], mesh.get_group())
-    limit = _LIMITS[module.dtype]
-    differences = {"hidden states": _difference(found.states, expected.states)} | {
-        f"the gradient of {name}": _difference(found.gradients[name], gradient)
+    differences = {"its hidden states": _difference(found.states, expected.states)} | {
+        f"the gradients of {name}": _difference(found.gradients[name], gradient)
         for name, gradient in expected.gradients.items()
         if name in found.gradients
     }
     worst = max(differences, key=lambda name: differences[name])
-    if not differences[worst] <= limit:
+    if not differences[worst] <= _LIMIT:
         raise EngineError(
             "OPTIONS_INVALID",
             f"'{model_id}' ({module.config.model_type}) in {mesh.size()} parts is another model: {worst} differ by "
-            f"{differences[worst]:.2g} (limit {limit:.2g}), so transformers' plan for it is incomplete.",
+            f"{differences[worst]:.2g} (limit {_LIMIT:.2g}), so transformers' plan for it is incomplete.",
             "Set engine.parallel.tensor to 1.",
         )
 
 
-def _probe(module: Any) -> ProductProbe:
-    device = module.get_input_embeddings().weight.device
-    tokens = (torch.arange(_LENGTH, device=device)[None] * 7 + 3) % module.get_input_embeddings().weight.shape[0]
+@contextlib.contextmanager
+def _first_layers(module: Any) -> Iterator[None]:
+    """Leaves the module its first layers, one of each kind at least, in float32 inside the block."""
+    backbone, dtype = module.base_model, module.dtype
+    layers = layer_list(backbone)
+    kinds = [tuple((name, type(part)) for name, part in layer.named_modules()) for layer in layers]
+    count = max((kinds.index(kind) + 1 for kind in set(kinds)), default=0)
+    rest = list(layers[count:])
+    del layers[count:]
+    embedding = module.get_input_embeddings().weight
+    names = {name for name, p in backbone.named_parameters() if p.dtype == dtype and p is not embedding}
+    cast(backbone, torch.float32, names)
+    try:
+        yield
+    finally:
+        cast(backbone, dtype, names)
+        layers.extend(rest)
+
+
+def _probe(module: Any, device: torch.device) -> _Probe:
+    width = module.get_input_embeddings().weight.shape[1]
+    inputs = torch.sin(torch.arange(_LENGTH * width, device=device) * 1.7).view(1, _LENGTH, width)
     norms = {
         name: parameter
-        for name, parameter in module.named_parameters()
+        for name, parameter in module.base_model.named_parameters(prefix=module.base_model_prefix)
         if parameter.requires_grad and parameter.ndim == 1 and not is_sharded(parameter)
     }
     with torch.enable_grad():
-        states = module.base_model(input_ids=tokens, use_cache=False).last_hidden_state.float()
-        weights = torch.linspace(-1, 1, states.numel(), device=device).view_as(states)
+        states = module.base_model(inputs_embeds=inputs, use_cache=False).last_hidden_state
+        weights = torch.cos(torch.arange(states.numel(), device=device) * 2.3).view_as(states)
         found = torch.autograd.grad((states * weights).sum(), list(norms.values()), allow_unused=True) if norms else ()
-    gradients = {name: grad.float() for name, grad in zip(norms, found, strict=True) if grad is not None}
-    return ProductProbe(states.detach(), gradients)
+    gradients = {name: gradient for name, gradient in zip(norms, found, strict=True) if gradient is not None}
+    return _Probe(states.detach(), gradients)
 
 
 def _difference(found: torch.Tensor, expected: torch.Tensor) -> float:

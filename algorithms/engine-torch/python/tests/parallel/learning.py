@@ -42,9 +42,12 @@ SELECTION = Selection(logprob=True, entropy=True, value=True, final_value=False)
 
 @dataclass
 class Learnt:
-    """Outputs of the first step's units, gradients of the first pass, norms of all steps, and the last weights."""
+    """Outputs of the first and of the last step's units, gradients of the first pass, norms of all steps, and the last
+    weights.
+    """
 
     outputs: list[UnitOutputs] = field(default_factory=list)
+    last_outputs: list[UnitOutputs] = field(default_factory=list)
     gradients: dict[str, Floats] = field(default_factory=dict)
     norms: list[float] = field(default_factory=list)
     weights: dict[str, Floats] = field(default_factory=dict)
@@ -79,7 +82,9 @@ def units_of(step: int, groups: int = 3, longest: int = 14) -> list[TokenUnit]:
 
 
 def loss_gradients(outputs: UnitOutputs) -> UnitGradients:
-    assert outputs.logprob is not None and outputs.value is not None and outputs.entropy is not None
+    assert outputs.logprob is not None
+    assert outputs.entropy is not None
+    assert outputs.value is not None
     return UnitGradients(
         -0.5 * np.exp(0.5 * outputs.logprob), np.full_like(outputs.entropy, -0.01), 0.1 * (outputs.value - 1)
     )
@@ -108,8 +113,9 @@ def learn(state: EngineState, steps: range, groups: int = 3) -> Learnt:
             outputs |= {unit.index: each for unit, each in zip(shard, computed.outputs, strict=True)}
             learnt.computed_tokens += computed.computed_tokens
         rank_work.commit_pass(state, "policy")
+        learnt.last_outputs = [outputs.get(unit.index, UnitOutputs()) for unit in units]
         if step == steps.start:
-            learnt.outputs = [outputs.get(unit.index, UnitOutputs()) for unit in units]
+            learnt.outputs = learnt.last_outputs
             learnt.gradients = {
                 name: whole_like(part(gradient), gradient).float().numpy().copy()
                 for name, _, gradient in trainable.gradients.tensors()
@@ -133,28 +139,29 @@ def train(sizes: tuple[int, int, int], strategy: str, config: dict[str, Any], st
 
 
 def differences(found: list[Learnt], expected: Learnt) -> dict[str, float]:
-    """Returns the largest differences of outputs, and of gradients and weights, relative to the largest entry of each
-    tensor. Each unit's outputs are those of every rank that has computed it.
+    """Returns the largest differences of the ranks to one rank: of outputs, of gradients relative to the largest entry
+    of each, of norms relative to them, and of weights.
+
+    A unit's outputs are compared on each rank that has computed it, which is one at least.
     """
-    outputs = [0.0]
-    for index, wanted in enumerate(expected.outputs):
-        have = [learnt.outputs[index] for learnt in found if learnt.outputs[index].logprob is not None]
-        assert have
-        for each in have:
-            for name in ("logprob", "entropy", "value"):
-                outputs.append(float(np.abs(getattr(each, name) - getattr(wanted, name)).max()))
-    result = {"outputs": max(outputs)}
-    for name in ("gradients", "weights"):
-        worst = 0.0
-        for learnt in found:
-            ours, theirs = getattr(learnt, name), getattr(expected, name)
-            assert ours.keys() == theirs.keys()
-            for key, value in theirs.items():
-                worst = max(worst, float(np.abs(ours[key] - value).max() / max(np.abs(value).max(), 1e-6)))
-        result[name] = worst
-    result["norms"] = max(
-        abs(norm - wanted) / wanted
-        for learnt in found
-        for norm, wanted in zip(learnt.norms, expected.norms, strict=True)
-    )
+    result = dict.fromkeys(("outputs", "last_outputs", "gradients", "weights", "norms"), 0.0)
+
+    def note(name: str, difference: Floats, scale: float = 1.0) -> None:
+        result[name] = max(result[name], float(np.abs(difference).max()) / scale)
+
+    for name in ("outputs", "last_outputs"):
+        for index, wanted in enumerate(getattr(expected, name)):
+            units = [getattr(learnt, name)[index] for learnt in found]
+            computed = [unit for unit in units if unit.logprob is not None]
+            assert computed
+            for unit in computed:
+                for kind in ("logprob", "entropy", "value"):
+                    note(name, getattr(unit, kind) - getattr(wanted, kind))
+    for learnt in found:
+        assert learnt.gradients.keys() == expected.gradients.keys()
+        for key, gradient in expected.gradients.items():
+            note("gradients", learnt.gradients[key] - gradient, max(float(np.abs(gradient).max()), 1e-6))
+        for key, weight in expected.weights.items():
+            note("weights", learnt.weights[key] - weight)
+        note("norms", np.divide(learnt.norms, expected.norms) - 1)
     return result

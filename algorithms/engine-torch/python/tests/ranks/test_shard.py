@@ -18,8 +18,9 @@ from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
 from mrlm_engine.models import LoadedModel, ModelRegistry
+from mrlm_engine.models.layers import decoder_layers
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.models.shard import decoder_layers, shard_model
+from mrlm_engine.models.shard import shard_model
 
 
 @pytest.fixture
