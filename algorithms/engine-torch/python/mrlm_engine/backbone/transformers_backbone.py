@@ -60,8 +60,8 @@ class TransformersBackbone:
         """Returns the tokens of the unit with padding to the longest, or packed, with a common prefix once.
 
         The keys and values of a common prefix are kept for each of its sequences. They count as the tokens that take
-        their memory; ranks that share the row have a part of it each. A prefix for each sequence would take more, since a token takes above twice the memory of its key
-        and value.
+        their memory. A prefix for each sequence would take more, since a token takes above twice the memory of its key
+        and value. Ranks that share the row have a part of it each.
         """
         if self.layout is Layout.PACKED:
             tokens, keys = packed_size(unit, final_value)

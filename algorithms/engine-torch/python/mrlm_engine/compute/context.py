@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed._functional_collectives import all_gather_tensor_autograd, wait_tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +27,8 @@ class ContextGroup:
 
     def gather(self, tensor: torch.Tensor, dimension: int) -> torch.Tensor:
         """Joins the tensors of all ranks along `dimension`. Its backward pass sums over the ranks."""
-        gathered = all_gather_tensor_autograd(tensor.contiguous(), dimension, self.group)
-        complete: torch.Tensor = wait_tensor(gathered)  # type: ignore[no-untyped-call]
-        return complete
+        gathered: torch.Tensor = _Gather.apply(tensor, self, dimension)  # type: ignore[no-untyped-call]
+        return gathered
 
     @torch.no_grad()
     def merge(self, values: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tensor:
@@ -67,6 +65,21 @@ class _Swap(torch.autograd.Function):
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
         split, join = ctx.dimensions
         return _swapped(gradient, ctx.group, join, split), None, None, None
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, group: ContextGroup, dimension: int) -> torch.Tensor:
+        ctx.group, ctx.dimension = group, dimension
+        own = tensor.contiguous()
+        parts = [torch.empty_like(own) for _ in range(group.count)]
+        dist.all_gather(parts, own, group=group.group)
+        return torch.cat(parts, dimension)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        pieces = [piece.contiguous() for piece in gradient.chunk(ctx.group.count, ctx.dimension)]
+        return torch.stack(ctx.group.exchange(pieces)).sum(0), None, None
 
 
 def _swapped(tensor: torch.Tensor, group: ContextGroup, split: int, join: int) -> torch.Tensor:

@@ -5,9 +5,7 @@ The embedding and the head stay whole on each rank along `tensor`: log-probabili
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +16,7 @@ from transformers.distributed.tensor_parallel import apply_tensor_parallelism, r
 from mrlm_engine.compute.collectives import sum_over_ranks
 from mrlm_engine.compute.tensors import is_sharded
 from mrlm_engine.errors import EngineError
-from mrlm_engine.models.layers import cast, layer_list
+from mrlm_engine.models.layers import first_layers
 
 # Style of a weight that ranks have whole, and whose gradient each has for its own heads. transformers sums the `.grad`
 # in each backward pass, which would sum the earlier passes again; `GradientStore` sums it at the end.
@@ -96,17 +94,16 @@ def divide_products(module: Any, mesh: DeviceMesh, model_id: str) -> None:
     """Divides the products among the ranks of `mesh`, whose weights become DTensors. A collective.
 
     Compares hidden states and gradients with those of the whole module, so that a plan which does not fit a family is
-    refused before anything is trained. Plans are of kinds of layers, so the first layers are compared, up to one of each
-    kind, and in float32: in 16 bits other sums choose other experts.
+    refused before anything is trained. Plans are of kinds of layers, so the first layers are enough.
     """
     # Gathering a weight that both dimensions of a mesh divide takes two steps, which torch warns about.
     logging.getLogger("torch.distributed.tensor._redistribute").setLevel(logging.ERROR)
     device = torch.device(mesh.device_type)
-    with _first_layers(module):
+    with first_layers(module):
         expected = _probe(module, torch.device("cpu"))
     apply_tensor_parallelism(module, mesh, tensor_plan(module))
     module.to(device)
-    with _first_layers(module):
+    with first_layers(module):
         found = _probe(module, device)
     partial = {id(parameter) for parameter in partial_gradients(module)}
     names = [name for name, parameter in module.named_parameters() if id(parameter) in partial]
@@ -124,25 +121,6 @@ def divide_products(module: Any, mesh: DeviceMesh, model_id: str) -> None:
             f"{differences[worst]:.2g} (limit {_LIMIT:.2g}), so transformers' plan for it is incomplete.",
             "Set engine.parallel.tensor to 1.",
         )
-
-
-@contextlib.contextmanager
-def _first_layers(module: Any) -> Iterator[None]:
-    """Leaves the module its first layers, one of each kind at least, in float32 inside the block."""
-    backbone, dtype = module.base_model, module.dtype
-    layers = layer_list(backbone)
-    kinds = [tuple((name, type(part)) for name, part in layer.named_modules()) for layer in layers]
-    count = max((kinds.index(kind) + 1 for kind in set(kinds)), default=0)
-    rest = list(layers[count:])
-    del layers[count:]
-    embedding = module.get_input_embeddings().weight
-    names = {name for name, p in backbone.named_parameters() if p.dtype == dtype and p is not embedding}
-    cast(backbone, torch.float32, names)
-    try:
-        yield
-    finally:
-        cast(backbone, dtype, names)
-        layers.extend(rest)
 
 
 def _probe(module: Any, device: torch.device) -> _Probe:

@@ -58,7 +58,7 @@ class TrainableModel:
         # Ranks that have parts of the tokens of each unit.
         self.context = None if model.mesh is None else model.mesh.tokens
         if self.context is not None:
-            share_rows(self.backbone, self.context)
+            share_rows(model, self.backbone, self.context)
         partial = partial_gradients(model.module) if model.mesh is not None and model.mesh.tensor > 1 else ()
         self.gradients = GradientStore(model.named_parameters() if model.trainable else (), model.mesh, partial)
         self.lanes = ModelLanes(threads or LaneThreads(), self.backbone, self.gradients)

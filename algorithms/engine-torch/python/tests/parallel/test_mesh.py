@@ -9,8 +9,9 @@ import functools
 from typing import Any
 
 import pytest
+from tiny import LLAMA, QWEN2
 
-from parallel.learning import LLAMA, MISTRAL, MOE, QWEN2, QWEN3, Learnt, differences, train
+from parallel.learning import MISTRAL, MOE, QWEN3, Learnt, differences, train
 from parallel.world import run_ranks
 
 STEPS = 20
