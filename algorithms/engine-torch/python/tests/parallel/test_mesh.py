@@ -8,9 +8,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
 import pytest
 from tiny import LLAMA, QWEN2
 
+from mrlm_engine.batching.unit import TokenSequence, TokenUnit
+from parallel import learning
 from parallel.learning import MISTRAL, MOE, QWEN3, Learnt, differences, train
 from parallel.world import run_ranks
 
@@ -93,6 +96,25 @@ def test_a_mesh_is_one_rank_in_a_few_steps(family: str, sizes: tuple[int, int, i
 )
 def test_a_mesh_is_one_rank_in_20_steps(family: str, sizes: tuple[int, int, int], strategy: str) -> None:
     check(family, sizes, strategy, STEPS)
+
+
+def train_on_last_tokens(*arguments: Any) -> Learnt:
+    """Trains on one output at the end of one sequence, which only the last rank computes."""
+    tokens = np.random.default_rng(0).integers(2, 41, 31).astype(np.int32)
+    setattr(learning, "units_of", lambda *_: [TokenUnit(0, (TokenSequence(tokens, np.array([30])),))])  # noqa: B010
+    return train(*arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parallel
+# The logits of the second are computed in blocks.
+@pytest.mark.parametrize("vocabulary", [41, 17_000])
+@pytest.mark.parametrize("sizes", [(1, 4, 1), (2, 2, 1)], ids=str)
+def test_ranks_without_an_output_take_part(sizes: tuple[int, int, int], vocabulary: int) -> None:
+    config = {**LLAMA, "vocab_size": vocabulary}
+    expected = run_ranks(1, train_on_last_tokens, (1, 1, 1), "ddp", config, 2)[0]
+    far = differences(run_ranks(4, train_on_last_tokens, sizes, "fsdp", config, 2), expected)
+    assert {name: far[name] for name, limit in LIMITS.items() if far[name] > limit} == {}
 
 
 @pytest.mark.slow
