@@ -34,7 +34,8 @@ export interface Extension {
 }
 
 /** Fields that decide how much is computed together, and by how many processes. They change the last bits of the result only. */
-const MEMORY_FIELD = /^((model|policies\..+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency|engine\.parallel(\..+)?)$/;
+const MEMORY_FIELD =
+  /^((model|policies\..+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency|engine\.parallel(\..+)?)$/;
 
 /**
  * Returns how a run differs from its checkpoint: `steps` of a stage that is not complete, more stages, memory fields.

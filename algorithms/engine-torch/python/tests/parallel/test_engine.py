@@ -67,18 +67,19 @@ def test_one_sequence_of_131072_tokens_over_4_ranks(tmp_path: Path) -> None:
         **QWEN3,
         "hidden_size": 32,
         "head_dim": 8,
-        "num_hidden_layers": 2,
+        # Attention to all pairs of tokens is most of the time.
+        "num_hidden_layers": 1,
         "max_position_embeddings": LONG_TOKENS,
         "vocab_size": 512,
     }
     with ranked_engine("fsdp", tmp_path / "engine.log", 4, "--parallel", "1,4,1") as running:
         client: Client = running.client
-        create(client, config=config, gradient_checkpointing=True)
+        create(client, config=config)
         tokens = np.random.default_rng(0).integers(2, 512, LONG_TOKENS).tolist()
         mask = [0] + [1] * (LONG_TOKENS - 1)
         gradients = {"grad_logprob": [-1.0] * (LONG_TOKENS - 1)}
         unit = pb.Unit(sequences=[sequence(tokens, mask, **gradients)])
-        result = client.forward_backward([unit], None, normalizer=LONG_TOKENS, return_outputs=True, timeout=600)
+        result = client.forward_backward([unit], None, normalizer=LONG_TOKENS, return_outputs=True, timeout=1200)
         assert result.done is not None
         assert result.done.computed_tokens == LONG_TOKENS
         logprob = result.outputs[0]["logprob"]

@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 
 # Seconds that a rank waits for another.
-PATIENCE = 120
+TIMEOUT = 120
 
 
 def run_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -50,7 +50,7 @@ def _fork(meeting: str, rank: int, world: int, work: Any, arguments: Any) -> tup
     try:
         torch.set_num_threads(1)
         store = dist.FileStore(meeting, world)  # type: ignore[attr-defined]
-        wait = timedelta(seconds=PATIENCE)
+        wait = timedelta(seconds=TIMEOUT)
         dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=wait)
         outcome = work(*arguments), None
     except BaseException:
