@@ -27,6 +27,8 @@ export interface EngineInstallation {
 export interface DistributedOptions {
   /** `ddp`: each rank holds the whole model. `fsdp`: each rank holds a shard. */
   readonly strategy: "ddp" | "fsdp";
+  /** Mesh of the ranks; default: all compute different units. */
+  readonly parallel?: { readonly data: number; readonly context: number; readonly tensor: number };
   readonly processesPerNode: number;
   readonly nodes: number;
   /** Address and port of machine 0, as the other machines reach it; required if `nodes` > 1. */

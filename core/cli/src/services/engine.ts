@@ -88,14 +88,18 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
 }
 
 /** Returns the process layout of a configuration's engine; `undefined` for a single process. */
-export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
+export function distributedOptions({ distributed, engine }: ResolvedConfig): DistributedOptions | undefined {
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
   if (nproc_per_node * nnodes === 1) return undefined;
   const master = {
     ...defined({ masterAddress: master_addr, masterPort: master_port }),
   };
+  const { context = 1, tensor = 1 } = engine.parallel ?? {};
+  const data = (nproc_per_node * nnodes) / (context * tensor);
   return {
     strategy,
+    // Programs that only play take the processes of one machine, which may be too few for the mesh: sampling needs none.
+    ...(Number.isInteger(data) && context * tensor > 1 ? { parallel: { data, context, tensor } } : {}),
     processesPerNode: nproc_per_node,
     nodes: nnodes,
     ...(nnodes === 1 ? {} : { ...master, joinSeconds: join_seconds }),

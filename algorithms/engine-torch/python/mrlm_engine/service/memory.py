@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from mrlm_engine.backbone.choose import undivided_rows
+from mrlm_engine.backbone.packed_attention import can_pack
 from mrlm_engine.device import choose_dtype
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
@@ -21,6 +23,7 @@ from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.request import AdapterOff, CopyOf, FromDirectory, FromRandom, ModelRequest
+from mrlm_engine.models.tensor_parallel import check_tensor_parallel
 from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling.limits import sampler_limits
 from mrlm_engine.service.codec.models import model_request
@@ -42,13 +45,16 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
     positions = min((plan.shape.positions for plan in models if plan.shape.positions), default=0)
     sequence = min(n for n in (request.sequence_tokens or positions or UNLIMITED_TOKENS, positions) if n)
     least = min(state.ranks.everywhere(_available), key=lambda found: found.bytes)
+    mesh = state.placement.mesh
     setting = Setting(
         device=state.device.device.type,
         sequence_tokens=sequence,
         concurrency=request.concurrency,
         sampled_models=frozenset(request.sampled_models),
         ranks=state.ranks.size,
-        ranks_of_weights=state.ranks.size if state.placement.mesh is not None else 1,
+        ranks_of_weights=mesh.data * mesh.context if mesh is not None and mesh.divides else 1,
+        context=1 if mesh is None else mesh.context,
+        tensor=1 if mesh is None else mesh.tensor,
         sampler_bytes=0,
         graph_bytes=state.limits.total_bytes,
         waiting_graphs=MAX_WAITING,
@@ -60,7 +66,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
     setting = dataclasses.replace(setting, sampler_rows=limits.rows, sampler_bytes=limits.state_bytes)
     given = [model.micro_batch_tokens for model in request.models if model.micro_batch_tokens]
     side_by_side = setting.lanes if any(model.is_dense for model in models) else 1
-    own = side_by_side * max(default_tokens(setting.device), request.unit_sequences * sequence)
+    own = side_by_side * max(default_tokens(setting.device), request.unit_sequences * setting.pass_tokens)
     wanted = max(given, default=own)
     choice = choose_budget(models, setting, wanted, least.bytes)
     return pb.EstimateMemoryResponse(
@@ -113,6 +119,11 @@ def plan_of_loaded(model: LoadedModel) -> ModelPlan:
 def _plan(state: EngineState, request: ModelRequest, module: Any, dtype: torch.dtype) -> ModelPlan:
     shape = model_shape(module)
     lora, saved = lora_settings(request)
+    mesh = state.placement.mesh
+    if mesh is not None and mesh.tensor > 1:
+        check_tensor_parallel(module, mesh.tensor, request.model_id, has_adapter=lora is not None)
+    if mesh is not None and mesh.context > 1 and not can_pack(module.config):
+        raise undivided_rows(request.model_id, module.config.model_type, mesh.context)
     if saved is not None:
         saved.check_fits(module)
     adapter = 0 if lora is None else adapter_parameters(module, lora["rank"], lora["target_modules"])
