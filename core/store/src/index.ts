@@ -11,6 +11,7 @@ export {
   type EpisodeQuery,
   EpisodeReader,
   type NumberedEpisode,
+  type RecordedEpisode,
   type StoredCredit,
 } from "./episode-reader.ts";
 export type { RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";

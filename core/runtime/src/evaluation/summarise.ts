@@ -34,10 +34,14 @@ export interface EpisodeSummary {
   readonly reward: number | null;
   /** Share of episodes that solved their task: those whose component `correct`, `solved`, `all_passed` or `answer`, or else their reward, is at least 1. */
   readonly accuracy: number | null;
+  /** Share of all episodes that solved their task, where those that failed or have no score count as wrong; absent where there are none. */
+  readonly strictAccuracy?: number;
   /** Mean of each component. */
   readonly components: Readonly<Record<string, number>>;
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
+  /** What all episodes took, with those that failed; absent in results of earlier builds. */
+  readonly cost?: EvaluationCost;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;
   /** Mean malformed calls in an episode, which were not run; absent where no tools were offered. */
@@ -51,10 +55,22 @@ export interface EpisodeSummary {
   readonly passAtK: readonly PassAtK[];
 }
 
+/** Cost of episodes. Models of endpoints have no tokens. */
+export interface EvaluationCost {
+  /** Tokens that the policy chose. */
+  readonly sampledTokens: number;
+  /** Tokens of prompts and observations that the policy read, once in each segment. */
+  readonly readTokens: number;
+  /** Seconds in which the episodes waited for the sampler, the environment and other players, summed; episodes that are played at the same time count each. */
+  readonly seconds: number;
+}
+
 /** 95 % confidence intervals. Different tasks, not episodes, are taken as independent. */
 export interface Intervals {
   /** Wilson's, at the effective number of tasks. */
   readonly accuracy: Interval | null;
+  /** Of `strictAccuracy`, like `accuracy`; absent where that is. */
+  readonly strictAccuracy?: Interval | null;
   /** Wilson's where every value is 0 or 1, as accuracy is; else the bootstrap's. */
   readonly reward: Interval | null;
   /** Interval of each component, like `reward`. */
@@ -74,6 +90,8 @@ export class EpisodeTally {
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
   readonly #same = new SameTasks();
+  /** Numbers of episodes without a score, by environment and task. */
+  readonly #lost = new Map<string, number>();
   readonly #tools = new ToolUsageTally();
   readonly #matches: MatchTally;
   #episodes = 0;
@@ -81,6 +99,7 @@ export class EpisodeTally {
   #unscored = 0;
   #truncated = 0;
   #tokens = 0;
+  #cost: EvaluationCost = { sampledTokens: 0, readTokens: 0, seconds: 0 };
   #answers = 0;
   #cutAnswers = 0;
   #graded = 0;
@@ -103,7 +122,17 @@ export class EpisodeTally {
   add(trajectory: Trajectory): void {
     const { environment, task, agents, turns, error } = trajectory;
     this.#episodes++;
+    this.#cost = addedCost(
+      this.#cost,
+      trajectory,
+      Object.values(agents).filter((part) => this.#counts(part)),
+    );
+    const lose = (): void => {
+      const key = JSON.stringify([environment, task]);
+      this.#lost.set(key, (this.#lost.get(key) ?? 0) + 1);
+    };
     if (error !== undefined) {
+      lose();
       this.#failed++;
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
@@ -132,6 +161,7 @@ export class EpisodeTally {
         if (scores === undefined) this.#tasks.set(key, [total]);
         else scores.push(total);
       } else {
+        lose();
         this.#unscored++;
         this.#firstUnscored ??= `${total.code}: ${total.message}`;
       }
@@ -140,6 +170,25 @@ export class EpisodeTally {
 
   #counts({ role, player }: AgentTrajectory): boolean {
     return player.kind === "policy" && (this.#role === undefined || role === this.#role);
+  }
+
+  /** Returns by different tasks whether the episodes solved theirs, with 0 for those without a score; `undefined` if all have one. */
+  #strictSolves(
+    representative: (task: string) => string,
+    solves: (score: Score) => number,
+  ): readonly (readonly number[])[] | undefined {
+    if (this.#lost.size === 0) return undefined;
+    const clusters = new Map<string, number[]>();
+    const nameOf = new Map<string, string>();
+    const add = (name: string, solved: readonly number[]): void =>
+      void clusters.set(name, [...(clusters.get(name) ?? []), ...solved]);
+    for (const [key, scores] of this.#tasks) {
+      const [environment, task] = JSON.parse(key) as string[];
+      nameOf.set(JSON.stringify([environment, task]), representative(key));
+      add(representative(key), scores.map(solves));
+    }
+    for (const [task, count] of this.#lost) add(nameOf.get(task) ?? task, Array.from({ length: count }, () => 0));
+    return [...clusters.values()];
   }
 
   summary(): EpisodeSummary {
@@ -158,6 +207,7 @@ export class EpisodeTally {
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
     const malformedCalls = this.#tools.malformed();
+    const strict = this.#strictSolves(representative, solves);
     const [matches, sides] = [this.#matches.summaries(), this.#matches.sides()];
     return {
       episodes: this.#episodes,
@@ -174,14 +224,17 @@ export class EpisodeTally {
       ...(this.#graded === 0 ? {} : { undecided: this.#undecided / this.#graded }),
       reward: mean(rewards.flat()),
       accuracy: mean(scores.map(solves)),
+      ...(strict === undefined ? {} : { strictAccuracy: mean(strict.flat()) ?? 0 }),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
+      cost: this.#cost,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...defined({ malformedCalls }),
       ...(matches.length === 0 ? {} : { matches }),
       ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {
         accuracy: meanInterval(different.map((task) => task.map(solves))),
+        ...(strict === undefined ? {} : { strictAccuracy: meanInterval(strict) }),
         reward: meanInterval(rewards),
         components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
       },
@@ -193,6 +246,22 @@ export class EpisodeTally {
       ),
     };
   }
+}
+
+/** Adds what an episode took. @param parts of the policy */
+function addedCost(
+  { sampledTokens, readTokens, seconds }: EvaluationCost,
+  { seconds: own }: Trajectory,
+  parts: readonly AgentTrajectory[],
+): EvaluationCost {
+  const masks = parts.flatMap(({ segments }) => segments.map(({ mask }) => mask));
+  const tokens = masks.reduce((sum, { length }) => sum + length, 0);
+  const sampled = masks.reduce((sum, mask) => sum + mask.reduce((count, each) => count + each, 0), 0);
+  return {
+    sampledTokens: sampledTokens + sampled,
+    readTokens: readTokens + tokens - sampled,
+    seconds: seconds + own.sampling + own.environment + (own.players ?? 0),
+  };
 }
 
 /** Counts tasks by keys of tasks and agents. */
