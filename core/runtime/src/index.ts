@@ -41,6 +41,18 @@ export type { ResolvedConfig, ResolvedEnvironment, ResolvedModel, ResolvedPart }
 export { type OpenedSession, openSession, type SessionRequest } from "./session/open-session.ts";
 export { RolloutRunner } from "./rollouts/rollout-runner.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
+export { type Comparison, compareTasks } from "./evaluation/comparison.ts";
+export { hashOfFiles } from "./evaluation/episode-keys.ts";
+export { parseRequirement, type Requirement } from "./evaluation/requirement.ts";
+export {
+  EvaluationPlan,
+  playMissing,
+  type StoredCell,
+  storedGroups,
+  type StoredKind,
+  storedResults,
+  storedScores,
+} from "./evaluation/stored-evaluation.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export type { MatchSummary } from "./evaluation/match-tally.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";

@@ -37,8 +37,16 @@ export function passAllK(n: number, c: number, k: number): number {
   return passed;
 }
 
+/** Samples of a task, of which some solve it. */
+interface SampledTask {
+  /** Text that tasks have in common which are one to the policy. */
+  readonly cluster: string;
+  readonly samples: number;
+  readonly solved: number;
+}
+
 /** Returns estimates for k = 1, 2, 4, ... up to the largest number of samples of a task, and for that number. Empty if each task has one sample. */
-export function passAtKs(tasks: readonly { readonly samples: number; readonly solved: number }[]): PassAtK[] {
+export function passAtKs(tasks: readonly SampledTask[]): PassAtK[] {
   const most = Math.max(0, ...tasks.map(({ samples }) => samples));
   if (most < 2) return [];
   const ks = [...new Set([...Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, i) => 2 ** i), most])];
@@ -46,9 +54,14 @@ export function passAtKs(tasks: readonly { readonly samples: number; readonly so
     const enough = tasks.filter(({ samples }) => samples >= k);
     const estimated = (estimate: typeof passAtK): PassAtK["all"] => {
       const shares = enough.map(({ samples, solved }) => estimate(samples, solved, k));
-      const value = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-      return { value, interval: shareInterval(shares, shares.length * most) };
+      const different = Map.groupBy(shares.keys(), (i) => enough[i]?.cluster);
+      const means = Array.from(different.values(), (same) => mean(same.map((i) => shares[i] as number)));
+      return { value: mean(shares), interval: shareInterval(means, shares.length * most) };
     };
     return { k, ...estimated(passAtK), all: estimated(passAllK), tasks: enough.length };
   });
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -3,6 +3,7 @@ import type { EpisodeStore, Rollouts, RolloutRequest } from "@mrlm/spec/host";
 import type { EpisodeReader, RecordedEpisode } from "@mrlm/store";
 import { type EvaluationResult, GREEDY, type MeasuredEnvironment, RoleTallies, SAMPLED } from "./evaluate.ts";
 import { evaluationKey } from "./episode-keys.ts";
+import { EpisodeTally, type TaskScore } from "./summarise.ts";
 
 /** One model in one environment, whose episodes are kept in a store. */
 export interface StoredCell {
@@ -14,7 +15,7 @@ export interface StoredCell {
   /** Number of sampled episodes of each task. */
   readonly samples: number;
   /** Everything else that decides the episodes: model, environment, options, players, seed. */
-  readonly identity: JsonObject;
+  readonly identity: { readonly environment: JsonObject; readonly model: JsonObject; readonly seed: number };
 }
 
 /** Stored episodes of a task at one kind of sampling. */
@@ -30,10 +31,7 @@ interface PlannedTask {
 }
 
 /** Kind of sampling of a cell, with its episodes. */
-interface PlannedKind {
-  readonly label: typeof GREEDY | typeof SAMPLED;
-  readonly key: string;
-  readonly size: number;
+interface PlannedKind extends StoredKind {
   readonly kind: (sampling: RolloutSampling) => RolloutSampling;
   readonly tasks: readonly PlannedTask[];
 }
@@ -42,11 +40,14 @@ interface PlannedKind {
 export class EvaluationPlan {
   readonly cell: StoredCell;
   readonly kinds: readonly PlannedKind[];
+  /** Text that two evaluations of the same environment have in common, with its options and players. */
+  readonly environmentKey: string;
 
   /** @param retries play those again that failed or have no score */
   constructor(cell: StoredCell, reader: EpisodeReader, { retries }: { readonly retries: boolean }) {
     this.cell = cell;
     const { sampling, samples } = cell;
+    this.environmentKey = evaluationKey(cell.identity.environment);
     const kinds = [
       { label: GREEDY, size: 1, kind: (own: RolloutSampling): RolloutSampling => ({ ...own, temperature: 0 }) },
       ...(sampling.temperature > 0 && samples > 0
@@ -97,7 +98,12 @@ function keyOf(
  */
 export async function playMissing(
   plan: EvaluationPlan,
-  { rollouts, store, signal, onEpisode }: {
+  {
+    rollouts,
+    store,
+    signal,
+    onEpisode,
+  }: {
     readonly rollouts: Rollouts;
     readonly store: Pick<EpisodeStore, "record">;
     readonly signal: AbortSignal;
@@ -137,7 +143,8 @@ export async function playMissing(
           groups: [{ ...group, trajectories: [{ ...trajectory, environment: name }] }],
         });
         writes.push(write);
-        write.then(onEpisode, (error: unknown) => failed.abort(error));
+        write.catch((error: unknown) => failed.abort(error));
+        onEpisode();
       }
     }
   } finally {
@@ -153,8 +160,11 @@ export async function playMissing(
  */
 export function storedResults(plan: EvaluationPlan, reader: EpisodeReader): EvaluationResult[] {
   const { environment, label } = plan.cell;
-  const tallies = { [GREEDY]: new RoleTallies(environment.rewardRange), [SAMPLED]: new RoleTallies(environment.rewardRange) };
-  for (const group of storedGroups(plan, reader)) tallies[group.kind].add(group);
+  const tallies = {
+    [GREEDY]: new RoleTallies(environment.rewardRange),
+    [SAMPLED]: new RoleTallies(environment.rewardRange),
+  };
+  for (const group of storedGroups(plan.kinds, reader)) tallies[group.kind].add(group);
   const { [GREEDY]: greedy, [SAMPLED]: sampled } = tallies;
   if (greedy.groups === 0) return [];
   return greedy.roles().map((role) => ({
@@ -166,8 +176,24 @@ export function storedResults(plan: EvaluationPlan, reader: EpisodeReader): Eval
   }));
 }
 
-/** Yields the stored episodes of a cell by kind and task, in order. */
-export function* storedGroups({ kinds }: EvaluationPlan, reader: EpisodeReader): Generator<StoredGroup> {
+/** Place of episodes in the store of an evaluation. */
+export interface StoredKind {
+  readonly label: typeof GREEDY | typeof SAMPLED;
+  readonly key: string;
+  /** Number of episodes of a task. */
+  readonly size: number;
+  readonly tasks: readonly { readonly task: TaskId }[];
+}
+
+/** Returns the scores of one kind of episodes by task. */
+export function storedScores(kind: StoredKind, reader: EpisodeReader): TaskScore[] {
+  const tally = new EpisodeTally();
+  for (const { trajectories } of storedGroups([kind], reader)) for (const each of trajectories) tally.add(each);
+  return tally.taskScores();
+}
+
+/** Yields stored episodes by kind and task, in order. */
+export function* storedGroups(kinds: readonly StoredKind[], reader: EpisodeReader): Generator<StoredGroup> {
   for (const { label, key, size, tasks } of kinds) {
     const recorded = Map.groupBy(reader.recorded(`${key}/`), ({ id }) => id.slice(key.length + 1, id.lastIndexOf("/")));
     for (const { task } of tasks) {
@@ -178,7 +204,8 @@ export function* storedGroups({ kinds }: EvaluationPlan, reader: EpisodeReader):
         .filter(({ member }) => member < size)
         .toSorted((one, other) => one.member - other.member);
       const [first] = trajectories;
-      if (first !== undefined) yield { kind: label, id: first.group, task, players: found[0]?.players ?? {}, trajectories };
+      if (first !== undefined)
+        yield { kind: label, id: first.group, task, players: found[0]?.players ?? {}, trajectories };
     }
   }
 }

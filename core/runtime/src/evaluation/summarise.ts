@@ -1,5 +1,6 @@
 import { gradesOf, matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import { type AgentTrajectory, defined, type RoleId, type Score, type Trajectory } from "@mrlm/spec";
+import { tasksToShow, variance } from "./power.ts";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
 import { SameTasks } from "./same-tasks.ts";
@@ -51,8 +52,23 @@ export interface EpisodeSummary {
   /** Share of each role in the parts that the policy played; absent if it played one role. */
   readonly sides?: Readonly<Record<RoleId, number>>;
   readonly intervals: Intervals;
+  /** Tasks on which another model that is 5 points better shows it at 80 % power, if it solves tasks independently of this one; fewer where both solve the same ones. Absent where all tasks have the same accuracy. */
+  readonly tasksToShow?: number;
   /** Estimates for k = 1, 2, 4, ...; empty if each task has one sample. */
   readonly passAtK: readonly PassAtK[];
+}
+
+/** Scores of the episodes of a task. */
+export interface TaskScore {
+  readonly task: string;
+  /** Text that tasks have in common which are one to the policy. */
+  readonly cluster: string;
+  /** Scored parts of agents, and episodes without a score. */
+  readonly episodes: number;
+  /** Share of them that solved the task; those without a score did not. */
+  readonly solved: number;
+  /** Mean reward; `null` without scores. */
+  readonly reward: number | null;
 }
 
 /** Cost of episodes. Models of endpoints have no tokens. */
@@ -172,32 +188,56 @@ export class EpisodeTally {
     return player.kind === "policy" && (this.#role === undefined || role === this.#role);
   }
 
-  /** Returns by different tasks whether the episodes solved theirs, with 0 for those without a score; `undefined` if all have one. */
-  #strictSolves(
-    representative: (task: string) => string,
-    solves: (score: Score) => number,
-  ): readonly (readonly number[])[] | undefined {
-    if (this.#lost.size === 0) return undefined;
-    const clusters = new Map<string, number[]>();
-    const nameOf = new Map<string, string>();
-    const add = (name: string, solved: readonly number[]): void =>
-      void clusters.set(name, [...(clusters.get(name) ?? []), ...solved]);
+  /** Returns the scores by task. */
+  taskScores(): TaskScore[] {
+    return this.#byTask().map(({ solved, rewards, ...task }) => ({
+      ...task,
+      episodes: solved.length,
+      solved: mean(solved) ?? 0,
+      reward: mean(rewards),
+    }));
+  }
+
+  /** Returns by task whether its episodes solved it, with 0 for those without a score, and their rewards. */
+  #byTask() {
+    const representative = this.#same.representative();
+    const solves = this.#solves();
+    const tasks = new Map<
+      string,
+      { readonly cluster: string; readonly solved: number[]; readonly rewards: number[] }
+    >();
+    const partsOf = (environment: string, task: string, cluster: string) => {
+      const name = JSON.stringify([environment, task]);
+      const found = tasks.get(name) ?? { cluster, solved: [], rewards: [] };
+      tasks.set(name, found);
+      return found;
+    };
     for (const [key, scores] of this.#tasks) {
-      const [environment, task] = JSON.parse(key) as string[];
-      nameOf.set(JSON.stringify([environment, task]), representative(key));
-      add(representative(key), scores.map(solves));
+      const [environment, task] = JSON.parse(key) as [string, string];
+      const parts = partsOf(environment, task, representative(key));
+      parts.solved.push(...scores.map(solves));
+      parts.rewards.push(...scores.map(({ value }) => value));
     }
-    for (const [task, count] of this.#lost) add(nameOf.get(task) ?? task, Array.from({ length: count }, () => 0));
-    return [...clusters.values()];
+    for (const [name, count] of this.#lost) {
+      const [environment, task] = JSON.parse(name) as [string, string];
+      partsOf(environment, task, name).solved.push(...Array.from({ length: count }, () => 0));
+    }
+    return Array.from(tasks, ([name, parts]) => ({ task: (JSON.parse(name) as string[])[1] as string, ...parts }));
+  }
+
+  /** Returns whether a score is that of a solved task, as 0 or 1. */
+  #solves(): (score: Score) => number {
+    const names = new Set([...this.#tasks.values()].flat().flatMap(({ components }) => Object.keys(components)));
+    const solvedBy = SOLVED_COMPONENTS.find((name) => names.has(name));
+    return ({ value, components }) =>
+      Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
   }
 
   summary(): EpisodeSummary {
     const tasks = [...this.#tasks.values()];
     const scores = tasks.flat();
     const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))].sort();
-    const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
-    const solves = ({ value, components }: Score): number =>
-      Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
+    const solves = this.#solves();
     const representative = this.#same.representative();
     const merged = Map.groupBy(this.#tasks, ([key]) => representative(key));
     const different = [...merged.values()].map((same) => same.flatMap(([, taskScores]) => taskScores));
@@ -207,7 +247,11 @@ export class EpisodeTally {
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
     const malformedCalls = this.#tools.malformed();
-    const strict = this.#strictSolves(representative, solves);
+    const byCluster = Array.from(Map.groupBy(this.#byTask(), ({ cluster }) => cluster).values(), (same) =>
+      same.flatMap(({ solved }) => solved),
+    );
+    const strict = this.#lost.size === 0 ? undefined : byCluster;
+    const toShow = tasksToShow(2 * variance(byCluster.map((solved) => mean(solved) ?? 0)));
     const [matches, sides] = [this.#matches.summaries(), this.#matches.sides()];
     return {
       episodes: this.#episodes,
@@ -238,8 +282,10 @@ export class EpisodeTally {
         reward: meanInterval(rewards),
         components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
       },
+      ...(toShow === null ? {} : { tasksToShow: toShow }),
       passAtK: passAtKs(
-        tasks.map((samples) => ({
+        Array.from(this.#tasks, ([key, samples]) => ({
+          cluster: representative(key),
           samples: samples.length,
           solved: samples.reduce((sum, score) => sum + solves(score), 0),
         })),
