@@ -1,3 +1,4 @@
+import type { JsonObject } from "@mrlm/spec";
 import type { Comparison, EvaluationResult, Interval } from "@mrlm/runtime";
 
 /** Result of a model in an environment. */
@@ -17,6 +18,16 @@ export interface ShownComparison extends Comparison {
 export interface ShownTable {
   readonly title: string;
   readonly rows: readonly (readonly string[])[];
+}
+
+/** Returns the tables of an evaluation; none for another run. @param record of run.json */
+export function evaluationTables({ kind, results, comparisons }: JsonObject): ShownTable[] {
+  if (kind !== "evaluation") return [];
+  const [measured, compared] = [results ?? [], comparisons ?? []] as unknown as readonly [
+    readonly ShownResult[],
+    readonly ShownComparison[],
+  ];
+  return [resultTable(measured), ...(compared.length === 0 ? [] : [comparisonTable(compared)])];
 }
 
 /** Returns the results of all models in all environments as a table: a row for each kind of episodes. */

@@ -1,21 +1,25 @@
 import { spawn } from "node:child_process";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { randomStream } from "@mrlm/kit";
 import { type ChatServer, startChatServer } from "@mrlm/testing";
-import { hash } from "node:crypto";
 import { COMMAND, ROOT } from "../../e2e/support/mrlm.ts";
 
-const TASKS = 40;
-const SAMPLES = 2;
+/** Tasks and samples of evaluated.ts. */
+const [TASKS, SAMPLES] = [16, 5];
 const EPISODES = TASKS * (1 + SAMPLES);
 /** Evaluations that are killed at the same time. */
 const LANES = 3;
-/** Milliseconds of an answer: an evaluation takes some seconds. */
-const ANSWER_MS = 15;
+/** Milliseconds of an answer of the endpoint. */
+const ANSWER_MS = 25;
+
+/** Returns the arguments of the Node that begins an evaluation in a folder, or continues the run in it. */
+export type Begin = (folder: string, run: string | undefined) => readonly string[];
 
 /** Stored episodes by stage, task and member, with their numbers. */
 type Stored = ReadonlyMap<string, readonly number[]>;
@@ -36,29 +40,23 @@ export interface KilledEvaluations {
   readonly differing: number;
 }
 
-/** Evaluations of a model behind an endpoint, which are killed. */
-export class EvaluationKills implements AsyncDisposable {
+/** Evaluations that are killed. */
+export class EvaluationKills {
   readonly #directory: string;
-  readonly #server: ChatServer;
+  readonly #arguments: Begin;
   readonly #random: () => number;
-  #undisturbed: { readonly figures: string; readonly ms: number };
+  #undisturbed = { figures: "", ms: 0 };
 
-  private constructor(directory: string, server: ChatServer, seed: number) {
+  private constructor(directory: string, begin: Begin, seed: number) {
     this.#directory = directory;
-    this.#server = server;
+    this.#arguments = begin;
     const stream = randomStream("evaluation-kills", seed);
     this.#random = () => stream.next();
-    this.#undisturbed = { figures: "", ms: 0 };
   }
 
   /** Plays an evaluation without a kill. */
-  static async prepare(directory: string, seed: number): Promise<EvaluationKills> {
-    // The answer follows from the question alone, so that it does not depend on the order of the requests.
-    const server = await startChatServer(async ({ body }) => {
-      await sleep(ANSWER_MS);
-      return String(1 + (Number.parseInt(hash("sha256", JSON.stringify(body.messages)).slice(0, 6), 16) % 3));
-    });
-    const kills = new EvaluationKills(directory, server, seed);
+  static async prepare(directory: string, begin: Begin, seed: number): Promise<EvaluationKills> {
+    const kills = new EvaluationKills(directory, begin, seed);
     // The first process fills the cache of compiled modules.
     await kills.#begin("warm", undefined);
     const began = performance.now();
@@ -66,10 +64,6 @@ export class EvaluationKills implements AsyncDisposable {
     if (code !== 0) throw new Error(`The undisturbed evaluation ended with ${code}.`);
     kills.#undisturbed = { figures: figuresOf(kills.#run("undisturbed")), ms: performance.now() - began };
     return kills;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.close();
   }
 
   /** Kills and resumes evaluations until the number of kills is reached, and each has finished. */
@@ -109,14 +103,7 @@ export class EvaluationKills implements AsyncDisposable {
   async #begin(folder: string, killMs: number | undefined): Promise<number | null> {
     const output = join(this.#directory, folder);
     mkdirSync(output, { recursive: true });
-    const run = this.#run(folder);
-    const begun = [
-      ...["--model", "openai:tiny", "--base-url", this.#server.baseUrl, "--environment", "nim"],
-      ...["--player", "second={scripted: random}", "-n", String(TASKS), "--samples", String(SAMPLES)],
-      ...["--set", `output=${output}`, "--set", "sampling.concurrency=4"],
-    ];
-    const args = [COMMAND, "eval", ...(run === undefined ? begun : ["--resume", run])];
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, [...this.#arguments(output, this.#run(folder))], {
       cwd: ROOT,
       stdio: ["ignore", "ignore", "ignore"],
       env: { ...process.env, NODE_OPTIONS: "", NODE_COMPILE_CACHE: join(this.#directory, "compiled") },
@@ -127,13 +114,41 @@ export class EvaluationKills implements AsyncDisposable {
     return code;
   }
 
-  /** Returns the directory of an evaluation that a process has begun, once its record names its flags. */
+  /** Returns the directory of an evaluation that a process has begun. */
   #run(folder: string): string | undefined {
     const output = join(this.#directory, folder);
-    return readdirSync(output)
-      .map((name) => join(output, name))
-      .find((path) => existsSync(join(path, "run.json")) && readFileSync(join(path, "run.json"), "utf8") !== "");
+    return [output, ...readdirSync(output).map((name) => join(output, name))].find((path) => {
+      const file = join(path, "run.json");
+      return existsSync(join(path, "episodes.sqlite")) || (existsSync(file) && readFileSync(file, "utf8") !== "");
+    });
   }
+}
+
+/** Evaluations by the parts of the command: a process begins within a fraction of a second. */
+export const beginParts: Begin = (folder) => [
+  "--conditions=mrlm-source",
+  fileURLToPath(new URL("./evaluated.ts", import.meta.url)),
+  folder,
+];
+
+/** Starts an endpoint, and returns the evaluations by `mrlm eval` of its model. */
+export async function commandOfEndpoint(): Promise<{ readonly server: ChatServer; readonly begin: Begin }> {
+  // The answer follows from the question alone, so that it does not depend on the order of the requests.
+  const server = await startChatServer(async ({ body }) => {
+    await sleep(ANSWER_MS);
+    return String(1 + (Number.parseInt(hash("sha256", JSON.stringify(body.messages)).slice(0, 6), 16) % 3));
+  });
+  const begun = [
+    ...["--model", "openai:tiny", "--base-url", server.baseUrl, "--environment", "nim"],
+    ...["--player", "second={scripted: random}", "-n", String(TASKS), "--samples", String(SAMPLES)],
+  ];
+  const begin: Begin = (folder, run) => [
+    ...[COMMAND, "eval"],
+    ...(run === undefined
+      ? [...begun, "--set", `output=${folder}`, "--set", "sampling.concurrency=4"]
+      : ["--resume", run]),
+  ];
+  return { server, begin };
 }
 
 function storedIn(run: string | undefined): Stored {

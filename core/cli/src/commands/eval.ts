@@ -1,4 +1,4 @@
-import { asWriteFailure, parseRequirement, type Requirement, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, parseRequirement, type Requirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { comparisonTable, resultTable } from "@mrlm/ui";
 import type { CommandContext } from "../command-context.ts";
@@ -10,7 +10,8 @@ import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { compareModels } from "../services/compared-models.ts";
 import { evaluationCells, evaluationFlags } from "../services/evaluation-cells.ts";
-import { EvaluationRun, type RecordedResult } from "../services/evaluation-run.ts";
+import { EvaluationRun, kindsOf, type RecordedResult, resultsOf } from "../services/evaluation-run.ts";
+import { writeInspectLog } from "../services/inspect-log.ts";
 import { measureCell, type MeasuredResults } from "../services/measure-cell.ts";
 import { outputFile } from "../services/output-file.ts";
 import { type RolloutSessionConfig, rolloutSessionConfig } from "../services/rollout-session-config.ts";
@@ -28,6 +29,9 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
   const flags = evaluationFlags(args, existing?.flags);
   const { name, cells } = evaluationCells(flags);
   const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite });
+  const logs = args.inspect === undefined ? undefined : outputFile(args.inspect, { overwrite, besides: [".partial"] });
+  if (logs !== undefined && !logs.endsWith(".eval"))
+    throw new MrlmError("USAGE", `--inspect ${args.inspect} does not end in .eval.`);
   const isOfOne = new Set(cells.map((cell) => cell.name)).size === 1;
   const results: RecordedResult[] = [];
   const records: JsonObject[] = [];
@@ -64,6 +68,8 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
       write(output, records.length === 1 ? { ...records[0], comparisons } : { results: records, comparisons });
       console.print(`\nwritten to ${args.output}`);
     }
+    if (logs !== undefined)
+      for (const file of inspectLogs(logs, run.directory, { overwrite })) console.print(`\nwritten to ${file}`);
     for (const { condition, place, found } of unmet)
       console.print(
         `\nnot met: ${String(condition)}. ${String(place)} has ${found === null ? "no such number" : String(found)}`,
@@ -99,6 +105,17 @@ function printTables(console: Console, results: readonly RecordedResult[]): void
     console.print(
       `${result.environment}, ${tasksOf(result)} of split ${result.split}, ${result.name}\n\n${evaluationReport(result)}`,
     );
+}
+
+/** Writes a log for each kind of episodes of each result: NAME.eval, NAME-2.eval, .... Returns the files. Throws USAGE where one of the others exists. */
+function inspectLogs(path: string, run: RunDirectory, options: { readonly overwrite: boolean }): string[] {
+  return resultsOf(run)
+    .flatMap((result) => kindsOf(result).map((kind) => ({ result, kind })))
+    .map(({ result, kind }, i) => {
+      const file = i === 0 ? path : outputFile(path.replace(/\.eval$/, `-${i + 1}.eval`), options);
+      writeInspectLog(file, run, result, kind);
+      return file;
+    });
 }
 
 /** Returns the results of which a condition does not hold. */

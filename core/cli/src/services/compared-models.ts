@@ -1,7 +1,6 @@
 import { type Comparison, compareTasks, type RunDirectory, storedScores } from "@mrlm/runtime";
-import { isObject, type TaskId } from "@mrlm/spec";
 import type { EpisodeReader } from "@mrlm/store";
-import type { RecordedResult } from "./evaluation-run.ts";
+import { kindsOf, type RecordedResult, resultsOf } from "./evaluation-run.ts";
 
 /** Comparison of two models in one environment. Positive differences favour the second one. */
 export interface ComparedModels extends Comparison {
@@ -41,8 +40,7 @@ export function compareModels(run: RunDirectory, other: RunDirectory | undefined
 
 /** Returns what an evaluation has measured, each model and environment once: roles share their episodes. */
 function playedIn(run: RunDirectory): Played[] {
-  const results = (run.readRecord()["results"] ?? []) as unknown as readonly RecordedResult[];
-  const cells = new Map(results.map((result) => [JSON.stringify([result.name, result.episodes]), result]));
+  const cells = new Map(resultsOf(run).map((result) => [JSON.stringify([result.name, result.episodes]), result]));
   return Array.from(cells.values(), (result) => ({ name: result.name, result, run }));
 }
 
@@ -70,10 +68,8 @@ function scoresOf({ result, run }: Played): Readonly<Record<"greedy" | "sampled"
   const reader = run.readEpisodes() as EpisodeReader;
   try {
     const scores = (kind: string): Scores => {
-      const found = result.episodes.find(({ label }) => label.endsWith(`/${kind}`));
-      if (!isObject(found)) return [];
-      const tasks = Array.from({ length: found.tasks }, (_, i) => ({ task: `${result.split}/${i}` as TaskId }));
-      return storedScores({ ...found, tasks }, reader);
+      const found = kindsOf(result).find(({ label }) => label.endsWith(`/${kind}`));
+      return found === undefined ? [] : storedScores(found, reader);
     };
     return { greedy: scores("greedy"), sampled: scores("sampled") };
   } finally {

@@ -9,7 +9,7 @@ import {
   RunDirectory,
   type StoredKind,
 } from "@mrlm/runtime";
-import { isObject, type JsonObject, MrlmError } from "@mrlm/spec";
+import { isObject, type JsonObject, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { type EpisodeReader, openEpisodeStore, STORE_FILE } from "@mrlm/store";
 import { join } from "node:path";
@@ -29,6 +29,19 @@ export interface RecordedResult extends EvaluationResult {
   readonly episodes: readonly (Pick<StoredKind, "label" | "key" | "size"> & { readonly tasks: number })[];
   /** Text that two evaluations of the same environment have in common, with its options and players. */
   readonly environment_key: string;
+}
+
+/** Returns where the store has the episodes of a result. */
+export function kindsOf({ episodes, split }: RecordedResult): StoredKind[] {
+  return episodes.map(({ tasks, ...kind }) => ({
+    ...kind,
+    tasks: Array.from({ length: tasks }, (_, i): { readonly task: TaskId } => ({ task: `${split}/${i}` })),
+  }));
+}
+
+/** Returns the results of a finished evaluation. */
+export function resultsOf(run: RunDirectory): readonly RecordedResult[] {
+  return (run.readRecord()["results"] ?? []) as unknown as readonly RecordedResult[];
 }
 
 /** Directory of an evaluation: it is locked, and its store receives the episodes. */

@@ -58,6 +58,14 @@ export interface EpisodeSummary {
   readonly passAtK: readonly PassAtK[];
 }
 
+/** Scores of an episode. */
+export interface EpisodeScore {
+  /** Share of the measured agents that solved the task. */
+  readonly solved: number;
+  readonly reward: number;
+  readonly components: Readonly<Record<string, number>>;
+}
+
 /** Scores of the episodes of a task. */
 export interface TaskScore {
   readonly task: string;
@@ -196,6 +204,23 @@ export class EpisodeTally {
       solved: mean(solved) ?? 0,
       reward: mean(rewards),
     }));
+  }
+
+  /** Returns the mean scores of the measured agents of an episode that was added before; `undefined` if none has a score. */
+  scoreOf({ agents }: Trajectory): EpisodeScore | undefined {
+    const solves = this.#solves();
+    const scores = Object.values(agents).flatMap((part) =>
+      this.#counts(part) && part.total.scored ? [part.total] : [],
+    );
+    if (scores.length === 0) return undefined;
+    const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))];
+    const meanOf = (valueOf: (score: Score) => number | undefined): number =>
+      mean(scores.flatMap((each) => valueOf(each) ?? [])) ?? 0;
+    return {
+      solved: meanOf(solves),
+      reward: meanOf(({ value }) => value),
+      components: Object.fromEntries(names.map((name) => [name, meanOf(({ components }) => components[name])])),
+    };
   }
 
   /** Returns by task whether its episodes solved it, with 0 for those without a score, and their rewards. */
