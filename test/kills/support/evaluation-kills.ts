@@ -14,7 +14,7 @@ import { COMMAND, ROOT } from "../../e2e/support/mrlm.ts";
 const [TASKS, SAMPLES] = [16, 5];
 const EPISODES = TASKS * (1 + SAMPLES);
 /** Evaluations that are killed at the same time. */
-const LANES = 3;
+const LANES = 4;
 /** Milliseconds of an answer of the endpoint. */
 const ANSWER_MS = 25;
 

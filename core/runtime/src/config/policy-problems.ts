@@ -32,7 +32,8 @@ export function policyProblems(config: ConfigInput, parsed: ParsedConfig): Confi
       environments.flatMap((environment, i) => [
         ...droppedRoles([...list, i, "players"], config),
         ...sharingPaths([...list, i, "reward_sharing"], config).flatMap((path) => droppedRoles(path, config)),
-        ...environmentProblems([...list, i], environment, names),
+        // Each of several measured models plays by itself.
+        ...environmentProblems([...list, i], environment, models === undefined ? names : [DEFAULT_POLICY]),
       ]),
     ),
   ];

@@ -147,9 +147,10 @@ export async function playMissing(
         onEpisode();
       }
     }
-  } finally {
-    // The first failure is that of the store: the signal has it as its reason.
+  } catch (error) {
     await Promise.allSettled(writes);
+    failed.signal.throwIfAborted();
+    throw error;
   }
   await Promise.all(writes);
 }
