@@ -52,7 +52,8 @@ const directory = fileURLToPath(new URL("../../", import.meta.url));
 const console_ = createConsole({ json: true, stdout: new PassThrough().resume(), stderr: process.stderr });
 console.error("training the model");
 const run = await trainingRun(TOKENS, 1);
-const args = { model: run.directory, environment: "math", split: "eval" };
+// The environments run in this process: the command of the server is that of `mrlm`.
+const args = { model: run.directory, environment: "math", split: "eval", set: ["server.spawn=false"] };
 const given = await rolloutSessionConfig(args, () => Promise.reject(new MrlmError("INTERNAL", "no model is fetched")));
 const { signal } = new AbortController();
 const session = await openRolloutSession({ console: console_, directory }, args, given, signal);

@@ -43,7 +43,7 @@ export { RolloutRunner } from "./rollouts/rollout-runner.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export { type Comparison, compareTasks } from "./evaluation/comparison.ts";
 export { hashOfFiles } from "./evaluation/episode-keys.ts";
-export { parseRequirement, type Requirement } from "./evaluation/requirement.ts";
+export { parseRequirement } from "./evaluation/requirement.ts";
 export {
   EvaluationPlan,
   playMissing,

@@ -11,7 +11,6 @@ export {
   type EpisodeQuery,
   EpisodeReader,
   type NumberedEpisode,
-  type RecordedEpisode,
   type StoredCredit,
 } from "./episode-reader.ts";
 export type { RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";

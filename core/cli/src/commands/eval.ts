@@ -1,4 +1,4 @@
-import { asWriteFailure, parseRequirement, type Requirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, parseRequirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { comparisonTable, resultTable } from "@mrlm/ui";
 import type { CommandContext } from "../command-context.ts";
@@ -119,7 +119,10 @@ function inspectLogs(path: string, run: RunDirectory, options: { readonly overwr
 }
 
 /** Returns the results of which a condition does not hold. */
-function failuresOf({ text, numberOf, holds }: Requirement, results: readonly RecordedResult[]): JsonObject[] {
+function failuresOf(
+  { text, numberOf, holds }: ReturnType<typeof parseRequirement>,
+  results: readonly RecordedResult[],
+): JsonObject[] {
   return results.flatMap((result) => {
     const found = numberOf(result);
     const isMet = found !== null && holds(found);

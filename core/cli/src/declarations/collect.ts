@@ -3,12 +3,13 @@ import { addFlags, declareRolloutFlags, ENVIRONMENT_FLAG, type OptionsOf, PLAYED
 import { parseRealNumber, parseWholeNumber } from "./parsers.ts";
 
 export function declareCollect() {
-  const collect = new Command("collect").description(
-    "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
-  );
-  return addFlags(collect, declareRolloutFlags())
+  const collect = new Command("collect")
+    .description(
+      "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
+    )
     .requiredOption("--model <model>", PLAYED_MODEL)
-    .requiredOption(...ENVIRONMENT_FLAG)
+    .requiredOption(...ENVIRONMENT_FLAG);
+  return addFlags(collect, declareRolloutFlags())
     .option(
       "--config <path>",
       "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",

@@ -3,12 +3,13 @@ import { addFlags, declareRolloutFlags, ENVIRONMENT_FLAG, type OptionsOf, PLAYED
 import { collectTexts, parseWholeNumber } from "./parsers.ts";
 
 export function declareEval() {
-  const command = new Command("eval").description(
-    "play held-out tasks with models: greedy accuracy, sampled reward, pass@k, with 95 % confidence intervals. Each evaluation has a run directory, from which it is resumed",
-  );
-  return addFlags(command, declareRolloutFlags())
+  const command = new Command("eval")
+    .description(
+      "play held-out tasks with models: greedy accuracy, sampled reward, pass@k, with 95 % confidence intervals. Each evaluation has a run directory, from which it is resumed",
+    )
     .option("--model <model>", `${PLAYED_MODEL}; default: the \`models\` of --config`)
-    .option(ENVIRONMENT_FLAG[0], `${ENVIRONMENT_FLAG[1]}; default: \`eval.environments\` of --config`)
+    .option(ENVIRONMENT_FLAG[0], `${ENVIRONMENT_FLAG[1]}; default: \`eval.environments\` of --config`);
+  return addFlags(command, declareRolloutFlags())
     .option(
       "--config <path>",
       "configuration to take models, environments with their options and players, sampling, engine and server from; default: that of the run which the model belongs to",

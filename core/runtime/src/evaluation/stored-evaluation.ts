@@ -1,6 +1,6 @@
 import { defined, type JsonObject, type RolloutSampling, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeStore, Rollouts, RolloutRequest } from "@mrlm/spec/host";
-import type { EpisodeReader, RecordedEpisode } from "@mrlm/store";
+import type { EpisodeReader } from "@mrlm/store";
 import { type EvaluationResult, GREEDY, type MeasuredEnvironment, RoleTallies, SAMPLED } from "./evaluate.ts";
 import { evaluationKey } from "./episode-keys.ts";
 import { EpisodeTally, type TaskScore } from "./summarise.ts";
@@ -22,6 +22,8 @@ export interface StoredCell {
 export interface StoredGroup extends TrajectoryGroup {
   readonly kind: typeof GREEDY | typeof SAMPLED;
 }
+
+type RecordedEpisode = ReturnType<EpisodeReader["recorded"]>[number];
 
 /** Episodes of a task at one kind of sampling: those that are stored, and those that are missing. */
 interface PlannedTask {
