@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { declareRolloutFlags, type RolloutOptions } from "../src/declarations/flag-groups.ts";
+import { type RolloutOptions } from "../src/declarations/flag-groups.ts";
+import { declareCollect } from "../src/declarations/collect.ts";
 import { endpointOfFlags, rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
 import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
@@ -19,7 +20,7 @@ const environment = (url: string | undefined, secret: string | undefined): void 
 };
 
 const endpointOf = (given: GivenOptions<RolloutOptions>) =>
-  endpointOfFlags(parseOptions(() => declareRolloutFlags("eval"), { environment: "nim", ...given }));
+  endpointOfFlags(parseOptions(declareCollect, { output: "x.jsonl", environment: "nim", ...given }));
 
 describe("a model of an endpoint on the command line", () => {
   test("has its address from --base-url, else OPENAI_BASE_URL, else OpenAI; the key is named, never read into it", () => {

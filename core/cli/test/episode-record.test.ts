@@ -40,7 +40,7 @@ function group(id: string): TrajectoryGroup {
 /** Records two groups, and returns the notes. */
 async function record(model: string, named?: string, fault?: () => void): Promise<string> {
   const { console, err } = recordedConsole();
-  const origin = { purpose: "collect", model, run: model.startsWith(run) ? run : undefined, store: named } as const;
+  const origin = { model, run: model.startsWith(run) ? run : undefined, store: named };
   const recorded = await EpisodeRecord.open(console, origin);
   fault?.();
   recorded.add("collect", [group("a")]);

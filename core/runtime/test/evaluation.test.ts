@@ -82,9 +82,9 @@ describe("pass@k", () => {
 
   test("omits tasks with too few samples, and reports how many remain", () => {
     const found = passAtKs([
-      { samples: 6, solved: 3 },
-      { samples: 6, solved: 0 },
-      { samples: 1, solved: 1 },
+      { cluster: "a", samples: 6, solved: 3 },
+      { cluster: "b", samples: 6, solved: 0 },
+      { cluster: "c", samples: 1, solved: 1 },
     ]);
     expect(found.map(({ k, value, tasks }) => [k, Number(value.toFixed(3)), tasks])).toEqual([
       [1, 0.5, 3],
@@ -92,7 +92,7 @@ describe("pass@k", () => {
       [4, 0.5, 2],
       [6, 0.5, 2],
     ]);
-    expect(passAtKs([{ samples: 1, solved: 1 }])).toEqual([]);
+    expect(passAtKs([{ cluster: "a", samples: 1, solved: 1 }])).toEqual([]);
   });
 });
 

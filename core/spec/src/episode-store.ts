@@ -99,6 +99,8 @@ export interface PlayedRecord {
   /** Unique in the store: a repeated call with the same id adds nothing. Left out: each call adds its groups. */
   readonly id?: string;
   readonly purpose: Exclude<EpisodePurpose, "train">;
+  /** Whether groups that the store has under this id are marked as abandoned, and these take their place. */
+  readonly isReplacement?: boolean;
   /** Name under which the episodes are shown, for example `evaluation/greedy`. */
   readonly stage: string;
   /** Step of the run whose weights played. */

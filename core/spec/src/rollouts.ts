@@ -14,6 +14,10 @@ export interface RolloutRequest {
   readonly occurrences?: readonly number[];
   /** Number of episodes for each task. */
   readonly groupSize: number;
+  /** Members of the group to play, for each task; default: all. An episode is the same whether or not the others are played. */
+  readonly members?: readonly (readonly number[])[];
+  /** Yields each episode as a group of its own, in the order of completion in every mode. */
+  readonly isSingly?: boolean;
   /** Player of each role, or the model that plays every role as a policy. */
   readonly players: ModelId | Readonly<Record<RoleId, Player>>;
   /** `shuffle`: the players are assigned to the roles at random, anew in each group. Default `fixed`. */

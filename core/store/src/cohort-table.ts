@@ -225,6 +225,11 @@ export class CohortTable {
     return { key, groups: this.#groupKeys(key), isComplete: row["state"] === "committed" };
   }
 
+  /** Marks the complete cohort of an earlier {@link record} with this id as abandoned. */
+  replace(id: string): void {
+    this.#database.prepare("UPDATE cohorts SET state = 'abandoned' WHERE id = ? AND state = 'committed'").run(id);
+  }
+
   #groupKeys(cohort: number): ReadonlyMap<string, number> {
     return new Map(this.#groups.all(cohort).map((group) => [group["id"] as string, group["key"] as number]));
   }

@@ -1,9 +1,10 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { iterated } from "./database.ts";
-import { defined, type Trajectory } from "@mrlm/spec";
+import { defined, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodePurpose } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
+import { decodeJson } from "./json.ts";
 import { float32Of } from "./runs.ts";
 import { ReadStore } from "./open-to-read.ts";
 import type { StorePlace } from "./store-place.ts";
@@ -26,6 +27,17 @@ export interface NumberedEpisode extends StoredEpisode {
   readonly key: number;
   /** Number of its group. */
   readonly groupKey: number;
+}
+
+/** Episode that was recorded under an id of its own. */
+export interface RecordedEpisode {
+  readonly id: string;
+  /** Number of the episode. */
+  readonly key: number;
+  /** Player of each role. */
+  readonly players: TrajectoryGroup["players"];
+  /** Whether it ended without an error, and each agent has a reward. */
+  readonly isScored: boolean;
 }
 
 /** Signal that a learner has made of one agent's part of an episode. */
@@ -121,6 +133,18 @@ export class EpisodeReader {
   episode(key: number): NumberedEpisode | undefined {
     const [row] = this.#all(`SELECT ${COLUMNS} FROM ${EPISODES} WHERE episodes.key = :key`, { key });
     return row === undefined ? undefined : this.#numbered(row);
+  }
+
+  /** Returns the episodes that were recorded under ids with a prefix, in the order of their numbers. */
+  recorded(prefix: string): RecordedEpisode[] {
+    const sql = `SELECT cohorts.id AS id, episodes.key AS key, groups.players AS players, CASE WHEN error IS NOT NULL OR ${UNSCORED} THEN 0 ELSE 1 END AS scored
+      FROM ${EPISODES} WHERE substr(cohorts.id, 1, length(CAST(:prefix AS TEXT))) = CAST(:prefix AS TEXT) ORDER BY episodes.key`;
+    return this.#all(sql, { prefix }).map(({ id, key, players, scored }) => ({
+      id: String(id),
+      key: Number(key),
+      players: players === null ? {} : (decodeJson(players as string) as TrajectoryGroup["players"]),
+      isScored: Number(scored) === 1,
+    }));
   }
 
   /** Returns what the learners have made of an episode, in the order in which they learnt. */

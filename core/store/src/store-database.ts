@@ -166,9 +166,10 @@ export class StoreDatabase {
     const { purpose, stage, runStep, place } = played;
     const id = played.id ?? [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
     const { groups, episodes, bytes } = encoded;
-    const cohort = this.#write(
-      () => this.#cohorts.recorded(id) ?? this.#cohorts.record(played, groups, id, this.#incarnation),
-    );
+    const cohort = this.#write(() => {
+      if (played.isReplacement === true) this.#cohorts.replace(id);
+      return this.#cohorts.recorded(id) ?? this.#cohorts.record(played, groups, id, this.#incarnation);
+    });
     if (cohort.isComplete) return;
     inTransactions(this.#connection, episodes, (next, isEnd) => {
       for (const episode of next) {

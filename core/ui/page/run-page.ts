@@ -6,32 +6,36 @@ import { Chart } from "./chart.ts";
 import { shown, shownTime, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { linesOf, marksOf, type Panel, PANELS, seriesOf } from "../src/panels.ts";
-import { Fact, Fault, Ready, Text } from "./parts.ts";
+import { Fact, Fault, Ready, Table, Text } from "./parts.ts";
 import type { Finding, MetricSeries, RunConfig, RunDetail, RunMetrics } from "./shapes.ts";
 
 /** Curves, findings and configuration of a run. */
 export function RunPage({ run, search }: { run: string; search: URLSearchParams }): VNode {
   const detail = useApi<RunDetail>(`/api${pathOf("runs", run)}`, run);
   const metrics = useApi<RunMetrics>(`/api${pathOf("runs", run, "metrics")}`, run);
-  const view = search.get("view") ?? "curves";
-  const tab = (name: string, label: string): VNode =>
-    html`<a
-      role="tab"
-      aria-selected=${view === name}
-      href=${withArguments(search, { view: name === "curves" ? null : name })}
-      >${label}</a
-    >`;
-  return html`<${Ready} loaded=${detail}>${(value: RunDetail) =>
-    html`<${RunHead} detail=${value} />
+  const given = search.get("view");
+  return html`<${Ready} loaded=${detail}>${(value: RunDetail) => {
+    const first = value.evaluation.length > 0 ? "evaluation" : "curves";
+    const view = given ?? first;
+    const tab = (name: string, label: string): VNode =>
+      html`<a
+        role="tab"
+        aria-selected=${view === name}
+        href=${withArguments(search, { view: name === first ? null : name })}
+        >${label}</a
+      >`;
+    return html`<${RunHead} detail=${value} />
       <div class="tabs" role="tablist">
-        ${tab("curves", "Curves")}${tab("all", "All metrics")}${tab("findings", `Findings (${value.findings.length})`)}${tab("config", "Configuration")}
+        ${value.evaluation.length > 0 && tab("evaluation", "Evaluation")}${tab("curves", "Curves")}${tab("all", "All metrics")}${tab("findings", `Findings (${value.findings.length})`)}${tab("config", "Configuration")}
       </div>
+      ${view === "evaluation" && value.evaluation.map(({ title, rows: [head = [], ...rows] }) => html`<${Table} caption=${title} head=${head} rows=${rows} texts=${3} />`)}
       ${view === "findings" && html`<${Findings} detail=${value} />`}
       ${view === "config" && html`<${Configuration} run=${run} />`}
       ${
         (view === "curves" || view === "all") &&
         html`<${Ready} loaded=${metrics}>${({ series }: RunMetrics) => html`<${Curves} run=${run} search=${search} detail=${value} series=${series} isAll=${view === "all"} />`}</${Ready}>`
-      }`}</${Ready}>`;
+      }`;
+  }}</${Ready}>`;
 }
 
 function RunHead({ detail }: { detail: RunDetail }): VNode {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { asWriteFailure, collectEpisodes, Journal, writeCollection } from "@mrlm/runtime";
-import { defined, isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
+import { defined, isErrorCode, type JsonObject, MrlmError, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
 import { playProgress } from "../console/play-progress.ts";
@@ -9,8 +9,11 @@ import { progressBar } from "../console/progress-bar.ts";
 import type { CollectOptions } from "../declarations/collect.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
+import { EpisodeRecord } from "../services/episode-record.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
+import { rolloutSessionConfig } from "../services/rollout-session-config.ts";
+import { modelFetcher } from "../services/stored-models.ts";
 import { VERSION } from "../version.ts";
 
 /** Validated arguments. */
@@ -28,8 +31,13 @@ export async function runCollect(context: CommandContext, args: CollectOptions):
   const job = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
   let session: RolloutSession | undefined;
+  let record: EpisodeRecord | undefined;
   try {
-    session = await openRolloutSession(context, args, interrupts.drain, "collect");
+    const given = await rolloutSessionConfig(args, modelFetcher(context));
+    const { modelDirectory: model, run } = given;
+    const recorded = await EpisodeRecord.open(console, { model, run, store: args.store });
+    record = recorded;
+    session = await openRolloutSession(context, args, given, interrupts.drain);
     const identity = identityOf(session, args, job);
     if (args.overwrite === true) rmSync(job.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>
@@ -44,11 +52,16 @@ export async function runCollect(context: CommandContext, args: CollectOptions):
       );
     const journal = await written(Journal.open(job.partial, identity));
     let failure: Trajectory["error"];
-    const onFailure = (error: NonNullable<Trajectory["error"]>): void => void (failure ??= error);
     await unlessLost(
       session.lost,
       written(
-        play(context, session, args.split, job, journal, AbortSignal.any([interrupts.drain, session.lost]), onFailure),
+        play(context, session, args.split, job, journal, {
+          signal: AbortSignal.any([interrupts.drain, session.lost]),
+          onEpisodes(groups) {
+            for (const { error } of groups.flatMap(({ trajectories }) => trajectories)) failure ??= error;
+            recorded.add("collect", groups);
+          },
+        }),
       ),
     );
     const rows = await written(
@@ -72,6 +85,7 @@ export async function runCollect(context: CommandContext, args: CollectOptions):
   } finally {
     interrupts.dispose();
     await session?.close();
+    await record?.close();
   }
 }
 
@@ -95,8 +109,7 @@ async function play(
   split: string,
   { tasks, groupSize, filterReward }: Job,
   journal: Journal,
-  signal: AbortSignal,
-  onFailure: (error: NonNullable<Trajectory["error"]>) => void,
+  callbacks: { readonly signal: AbortSignal; readonly onEpisodes: (groups: readonly TrajectoryGroup[]) => void },
 ): Promise<void> {
   const { config, engine, environment, fingerprint, rollouts, sampling } = session;
   const bar = progressBar(console, "collect");
@@ -115,12 +128,7 @@ async function play(
       renderer: fingerprint,
       ...defined({ filterReward }),
       batchTasks: engine.deterministic ? Math.max(1, Math.floor(config.sampling.concurrency / groupSize)) : undefined,
-      signal,
-      onEpisodes: (groups) => {
-        for (const { error } of groups.flatMap(({ trajectories }) => trajectories))
-          if (error !== undefined) onFailure(error);
-        session.record.add("collect", groups);
-      },
+      ...callbacks,
       onProgress: playProgress(bar, session.tally),
     },
     journal,

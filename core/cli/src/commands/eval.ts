@@ -1,134 +1,143 @@
-import { asWriteFailure, evaluate, type EvaluationResult, writeAtomically } from "@mrlm/runtime";
-import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
+import { asWriteFailure, parseRequirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
+import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { comparisonTable, resultTable } from "@mrlm/ui";
 import type { CommandContext } from "../command-context.ts";
+import type { Console } from "../console/console.ts";
 import { evaluationReport, tasksOf } from "../console/evaluation-report.ts";
-import { count } from "../console/numbers.ts";
-import { playProgress } from "../console/play-progress.ts";
-import { episodesPlan, turnLimit } from "../console/run-plan.ts";
-import { progressBar } from "../console/progress-bar.ts";
+import { table } from "../console/table.ts";
 import type { EvalOptions } from "../declarations/eval.ts";
+import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { unlessLost } from "../services/environments.ts";
+import { compareModels } from "../services/compared-models.ts";
+import { evaluationCells, evaluationFlags } from "../services/evaluation-cells.ts";
+import { EvaluationRun, kindsOf, type RecordedResult, resultsOf } from "../services/evaluation-run.ts";
+import { writeInspectLog } from "../services/inspect-log.ts";
+import { measureCell, type MeasuredResults } from "../services/measure-cell.ts";
 import { outputFile } from "../services/output-file.ts";
-import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
-import { VERSION } from "../version.ts";
+import { type RolloutSessionConfig, rolloutSessionConfig } from "../services/rollout-session-config.ts";
+import { modelFetcher } from "../services/stored-models.ts";
 
-/** Number of tasks by default. */
-const TASKS = 100;
-
-/** Plays held-out tasks with a model and reports the rewards. */
-export async function runEval(context: CommandContext, args: EvalOptions): Promise<void> {
+/** Plays held-out tasks with models and reports the rewards. Returns the exit code. */
+export async function runEval(context: CommandContext, args: EvalOptions): Promise<number> {
   const { console } = context;
-  const { samples } = args;
-  const wanted = wantedTasks(args);
-  const output =
-    args.output === undefined
-      ? undefined
-      : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
-  const interrupts = listenForInterrupts(console, "stopping");
-  let session: RolloutSession | undefined;
+  const { resume, retry = false, overwrite = false } = args;
+  if (retry && resume === undefined)
+    throw new MrlmError("USAGE", "--retry is for --resume RUN: a new evaluation has nothing to play again.");
+  const existing = resume === undefined ? undefined : EvaluationRun.find(resume);
+  const requirements = (args.require ?? []).map(parseRequirement);
+  const other = args.compare === undefined ? undefined : EvaluationRun.find(args.compare).directory;
+  const flags = evaluationFlags(args, existing?.flags);
+  const { name, cells } = evaluationCells(flags);
+  const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite });
+  const logs = args.inspect === undefined ? undefined : outputFile(args.inspect, { overwrite, besides: [".partial"] });
+  if (logs !== undefined && !logs.endsWith(".eval"))
+    throw new MrlmError("USAGE", `--inspect ${args.inspect} does not end in .eval.`);
+  const isOfOne = new Set(cells.map((cell) => cell.name)).size === 1;
+  const results: RecordedResult[] = [];
+  const records: JsonObject[] = [];
+  // The run is opened with the first environment, so that a wrong argument leaves no directory behind.
+  const opened: { run?: EvaluationRun } = {};
+  const interrupts = listenForInterrupts(console, "stopping", () => opened.run?.resumeLine);
   try {
-    session = await openRolloutSession(context, args, interrupts.drain, "eval", (environment, sampling) => {
-      const tasks = Math.min(environment.size, wanted);
-      const sampled = sampling.temperature > 0 ? samples : 0;
-      const turns = turnLimit(environment.maxTurns, environment.description.maxTurns);
-      console.note(
-        `plan: ${count(tasks, "task")}, once greedily${sampled > 0 ? ` and ${sampled} times sampled` : ""} = ${episodesPlan(tasks * (1 + sampled), turns, sampling.max_tokens)}`,
+    // A fault of the last model is reported before the first one plays.
+    const given: RolloutSessionConfig[] = [];
+    for (const cell of cells) given.push(await rolloutSessionConfig(cell.args, modelFetcher(context), cell));
+    for (const [i, cell] of cells.entries()) {
+      const measured = await measureCell(context, cell, given[i] as RolloutSessionConfig, {
+        ...{ drain: interrupts.drain, retries: retry },
+        open: async (config) => (opened.run ??= await EvaluationRun.open(existing?.directory, flags, { name, config })),
+        onStopped: (partial) => printPartial(console, partial),
+      });
+      print(console, measured);
+      results.push(...measured.results);
+      records.push(measured.record);
+      await opened.run?.addResults(results, isOfOne);
+    }
+    const run = opened.run as EvaluationRun;
+    const compared = compareModels(run.directory, other);
+    const comparisons = compared.map(plainOf);
+    const unmet = requirements.flatMap((requirement) => failuresOf(requirement, results));
+    run.ended({ status: "finished", comparisons, unmet });
+    if (results.length > 1) console.print(`\n${table(resultTable(results).rows)}`);
+    if (compared.length > 0) {
+      const { title, rows } = comparisonTable(compared);
+      console.print(`\n${title}:\n${table(rows)}`);
+    }
+    console.emit({ event: "summary", directory: run.directory.path, comparisons, unmet });
+    if (output !== undefined) {
+      write(output, records.length === 1 ? { ...records[0], comparisons } : { results: records, comparisons });
+      console.print(`\nwritten to ${args.output}`);
+    }
+    if (logs !== undefined)
+      for (const file of inspectLogs(logs, run.directory, { overwrite })) console.print(`\nwritten to ${file}`);
+    for (const { condition, place, found } of unmet)
+      console.print(
+        `\nnot met: ${String(condition)}. ${String(place)} has ${found === null ? "no such number" : String(found)}`,
       );
-    });
-    const { size } = session.environment;
-    const tasks = Math.min(size, wanted);
-    if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined)
-      console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
-    const record = await unlessLost(
-      session.lost,
-      measure(context, session, args.split, {
-        tasks,
-        samples,
-        signal: AbortSignal.any([interrupts.drain, session.lost]),
-      }),
-    );
-    console.emit({ event: "evaluation", ...record });
-    if (output === undefined) return;
-    write(output, { ...record, versions: { mrlm: VERSION, ...session.engine.versions } });
-    console.print(`\nwritten to ${args.output}`);
+    console.note(`run: ${run.directory.path}`);
+    return unmet.length === 0 ? EXIT.ok : EXIT.unhealthy;
+  } catch (error) {
+    const isStopped = interrupts.drain.aborted && MrlmError.hasCode(error, "CANCELLED");
+    const { code, message } = MrlmError.isInstance(error) ? error : { code: "INTERNAL", message: String(error) };
+    opened.run?.ended(isStopped ? { status: "stopped" } : { status: "failed", error: { code, message } });
+    if (opened.run !== undefined) console.note(opened.run.resumeLine);
+    throw error;
   } finally {
     interrupts.dispose();
-    await session?.close();
+    await opened.run?.close();
   }
 }
 
-/** Returns the number of tasks by either name of the flag. Throws USAGE. */
-function wantedTasks({ tasks, numEpisodes }: EvalOptions): number {
-  if (tasks !== undefined && numEpisodes !== undefined)
-    throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", {
-      hint: "Give --tasks alone.",
-    });
-  return tasks ?? numEpisodes ?? TASKS;
+function print(console: Console, { results, record: { versions: _, ...record } }: MeasuredResults): void {
+  printTables(console, results);
+  console.emit({ event: "evaluation", ...record });
 }
 
-function write(path: string, record: JsonObject): void {
+function printPartial(console: Console, { results, record: { model = "", split = "" } }: MeasuredResults): void {
+  if (results.length === 0) return;
+  printTables(console, results);
+  console.print("\nPartial: the evaluation ended before all of its episodes had.");
+  console.emit({ event: "evaluation", partial: true, model, split, results: results.map(plainOf) });
+}
+
+function printTables(console: Console, results: readonly RecordedResult[]): void {
+  for (const result of results)
+    console.print(
+      `${result.environment}, ${tasksOf(result)} of split ${result.split}, ${result.name}\n\n${evaluationReport(result)}`,
+    );
+}
+
+/** Writes a log for each kind of episodes of each result: NAME.eval, NAME-2.eval, .... Returns the files. Throws USAGE where one of the others exists. */
+function inspectLogs(path: string, run: RunDirectory, options: { readonly overwrite: boolean }): string[] {
+  return resultsOf(run)
+    .flatMap((result) => kindsOf(result).map((kind) => ({ result, kind })))
+    .map(({ result, kind }, i) => {
+      const file = i === 0 ? path : outputFile(path.replace(/\.eval$/, `-${i + 1}.eval`), options);
+      writeInspectLog(file, run, result, kind);
+      return file;
+    });
+}
+
+/** Returns the results of which a condition does not hold. */
+function failuresOf(
+  { text, numberOf, holds }: ReturnType<typeof parseRequirement>,
+  results: readonly RecordedResult[],
+): JsonObject[] {
+  return results.flatMap((result) => {
+    const found = numberOf(result);
+    const isMet = found !== null && holds(found);
+    return isMet ? [] : [{ condition: text, place: `${result.name} in ${result.environment}`, found }];
+  });
+}
+
+function plainOf(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function write(path: string, record: JsonValue): void {
   try {
     writeAtomically(path, `${JSON.stringify(record, null, 2)}\n`);
   } catch (error) {
     throw asWriteFailure(error, `The results could not be written to ${path}`);
   }
-}
-
-async function measure(
-  { console }: CommandContext,
-  session: RolloutSession,
-  split: string,
-  { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal },
-): Promise<JsonObject> {
-  const { config, environment, modelDirectory, endpoint, sampling } = session;
-  const bar = progressBar(console, "eval");
-  const print = (results: readonly EvaluationResult[]): void => {
-    bar.end();
-    for (const result of results)
-      console.print(
-        `${result.environment}, ${tasksOf(result)} of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
-      );
-  };
-  const results = await evaluate({
-    rollouts: session.rollouts,
-    environments: [
-      {
-        ref: environment.ref,
-        tasks: Array.from({ length: tasks }, (_, i) => `${split}/${i}`),
-        players: environment.players,
-        ...defined({
-          sides: environment.sides,
-          maxTurns: environment.maxTurns,
-          rewardRange: environment.description.rewardRange,
-        }),
-      },
-    ],
-    ...sampling,
-    samples,
-    signal,
-    onEpisodes: (label, group) => session.record.add(label, [group]),
-    onProgress: playProgress(bar, session.tally),
-    onStopped: (partial) => {
-      if (partial.length === 0) return;
-      print(partial);
-      console.print(
-        "\nPartial: the evaluation ended before all of its episodes had. A task counts where all of its samples had ended.",
-      );
-      const shown = JSON.parse(JSON.stringify(partial)) as JsonObject[];
-      console.emit({ event: "evaluation", partial: true, model: modelDirectory, split, results: shown });
-    },
-  }).finally(() => bar.end());
-  print(results);
-  // Each role has its own result if the model plays several.
-  const record = results.length === 1 ? results[0] : { environment: environment.ref.id, tasks, results };
-  return {
-    ...(JSON.parse(JSON.stringify(record)) as JsonObject),
-    model: modelDirectory,
-    ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
-    options: environment.ref.options ?? {},
-    split,
-    sampling: { ...sampling.sampling },
-    seed: config.seed,
-  };
 }

@@ -293,6 +293,10 @@ async function selectJob(
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to continue one.");
   const overrides = [...set, ...(seed === undefined ? [] : [`seed=${seed}`])];
   const loaded = loadConfig(config, { overrides });
+  if (loaded.config.models !== undefined)
+    throw new MrlmError("CONFIG_INVALID", `${config} has \`models\` to measure, and no stages to train them.`, {
+      hint: `Measure them: npx mrlm eval --config ${config}`,
+    });
   const changed =
     output === undefined
       ? loaded.config

@@ -1,5 +1,5 @@
 import type { EpisodeSummary, EvaluationResult, Interval, MatchSummary } from "@mrlm/runtime";
-import { decimal, percent } from "./numbers.ts";
+import { decimal, grouped, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
 /** Formats an evaluation for people: a row for each number of the greedy and the sampled episodes, and pass@k. */
@@ -18,6 +18,14 @@ export function evaluationReport(result: EvaluationResult): string {
     ["", ...kinds.flatMap(([kind]) => [kind, "95 %"])],
     row("episodes", ({ episodes }) => [String(episodes)]),
     row("accuracy", ({ accuracy, intervals }) => [decimal(accuracy), range(intervals.accuracy)]),
+    ...(kinds.some(([, { strictAccuracy }]) => strictAccuracy !== undefined)
+      ? [
+          row("  failed as wrong", ({ accuracy, strictAccuracy = accuracy, intervals }) => [
+            decimal(strictAccuracy),
+            range(intervals.strictAccuracy ?? intervals.accuracy),
+          ]),
+        ]
+      : []),
     row("reward", ({ reward, intervals }) => [decimal(reward), range(intervals.reward)]),
     ...names.map((name) =>
       row(`reward: ${name}`, ({ components, intervals }) => [
@@ -26,6 +34,8 @@ export function evaluationReport(result: EvaluationResult): string {
       ]),
     ),
     row("tokens", ({ tokens }) => [tokens?.toFixed(1) ?? "-"]),
+    row("tokens in all", ({ cost }) => [cost === undefined ? "-" : grouped(cost.sampledTokens + cost.readTokens)]),
+    row("seconds", ({ cost, episodes }) => [cost === undefined ? "-" : (cost.seconds / episodes).toFixed(2)]),
     ...tools.flatMap((tool) => [
       row(`calls of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.calls ?? 0)]),
       row(`errors of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.errors ?? 0)]),
@@ -38,6 +48,7 @@ export function evaluationReport(result: EvaluationResult): string {
     ...(kinds.some(([, { undecided }]) => undecided !== undefined)
       ? [row("undecided answers", ({ undecided = null }) => [percent(undecided)])]
       : []),
+    row("tasks to show +5 points", ({ tasksToShow }) => [tasksToShow === undefined ? "-" : String(tasksToShow)]),
     row("truncated", ({ truncated }) => [String(truncated)]),
     row("unscored", ({ unscored }) => [String(unscored)]),
     row("failed", ({ failed }) => [String(failed)]),
@@ -134,15 +145,18 @@ function causes({ greedy, sampled }: EvaluationResult): string[] {
 
 function passTable({ sampled }: EvaluationResult): string[] {
   if (sampled === undefined || sampled.passAtK.length === 0) return [];
+  const most = sampled.passAtK.at(-1)?.k;
+  const row = (name: string, value: number | null, interval: Interval | null, tasks: number): string[] => [
+    ...[name, decimal(value), range(interval), String(tasks)],
+  ];
   return [
     table([
       ["", "chance", "95 %", "tasks"],
-      ...sampled.passAtK.map(({ k, value, interval, tasks }) => [
-        `pass@${k}`,
-        decimal(value),
-        range(interval),
-        String(tasks),
-      ]),
+      ...sampled.passAtK.map(({ k, value, interval, tasks }) => row(`pass@${k}`, value, interval, tasks)),
+      ...sampled.passAtK
+        .filter(({ k }) => k > 1)
+        .map(({ k, all, tasks }) => row(`pass^${k}`, all.value, all.interval, tasks)),
+      row(`avg@${most}`, sampled.accuracy, sampled.intervals.accuracy, sampled.passAtK[0]?.tasks ?? 0),
     ]),
   ];
 }

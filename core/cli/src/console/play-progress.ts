@@ -18,7 +18,9 @@ export function playProgress(
   let earlier: number | undefined;
   return (complete, total) => {
     const first = (earlier ??= complete);
-    const done = (): number => Math.min(total, Math.max(complete, first + tally.since(before).episodes));
+    // The line of the end is drawn once.
+    const ended = (): number => Math.min(total - 1, first + tally.since(before).episodes);
+    const done = (): number => Math.max(complete, ended());
     bar.update(done, total, () =>
       playText(tally, before, { first, done: done(), total, seconds: (clock() - began) / 1000 }),
     );

@@ -1,12 +1,24 @@
 import { Command } from "@commander-js/extra-typings";
-import { type OptionsOf, declareRolloutFlags, addFlags } from "./flag-groups.ts";
+import { addFlags, declareRolloutFlags, ENVIRONMENT_FLAG, type OptionsOf, PLAYED_MODEL } from "./flag-groups.ts";
 import { parseRealNumber, parseWholeNumber } from "./parsers.ts";
 
 export function declareCollect() {
-  const collect = new Command("collect").description(
-    "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
-  );
-  return addFlags(collect, declareRolloutFlags("train"))
+  const collect = new Command("collect")
+    .description(
+      "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
+    )
+    .requiredOption("--model <model>", PLAYED_MODEL)
+    .requiredOption(...ENVIRONMENT_FLAG);
+  return addFlags(collect, declareRolloutFlags())
+    .option(
+      "--config <path>",
+      "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
+    )
+    .option("--split <name>", "split of the tasks", "train")
+    .option(
+      "--store <file>",
+      "episode store to which the episodes are added; default: that of the run which the model belongs to",
+    )
     .requiredOption(
       "-o, --output <file>",
       "NAME.jsonl or NAME.parquet; NAME.partial holds the episodes until all are played, and the same command continues from it",

@@ -60,9 +60,8 @@ export function declareTrainingFlags() {
 }
 
 /** Declares the flags of the commands that play episodes with a finished model (services/rollout-session.ts). */
-export function declareRolloutFlags(split: string) {
+export function declareRolloutFlags() {
   return new Command()
-    .requiredOption("--model <model>", `${MODEL_FORMS}; or openai:NAME, a model behind an OpenAI-compatible API`)
     .option(...POLICY_FLAG)
     .option(
       "--base-url <url>",
@@ -73,28 +72,26 @@ export function declareRolloutFlags(split: string) {
       "options of openai:NAME: temperature, concurrency, cache, ...; the README of @mrlm/policy-openai has all",
       parseJson(),
     )
-    .requiredOption(...ENVIRONMENT_FLAG)
     .option(...OPTIONS_FLAG)
     .option(
       "--player <role=player>",
       "player of a role, in YAML as under `players` of a configuration, for example 'second={scripted: optimal}'; may be given several times. The model plays the other roles",
       collectTexts,
     )
-    .option(
-      "--config <path>",
-      "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
-    )
     .option(...SET_FLAG)
-    .option("--split <name>", "split of the tasks", split)
     .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1", parseRealNumber())
     .option("--max-tokens <n>", "of one turn; default: the configuration's, else 256", parseWholeNumber(1))
-    .option("--seed <n>", "of everything random; default: the configuration's, else 0", parseWholeNumber())
-    .option(
-      "--store <file>",
-      "episode store to which the episodes are added; default: that of the run which the model belongs to",
-    );
+    .option("--seed <n>", "of everything random; default: the configuration's, else 0", parseWholeNumber());
 }
-export type RolloutOptions = OptionsOf<typeof declareRolloutFlags>;
+export type RolloutOptions = OptionsOf<typeof declareRolloutFlags> & {
+  readonly model: string;
+  readonly environment: string;
+  readonly split: string;
+  readonly config?: string | undefined;
+};
+
+/** `--model` of the commands that play episodes. */
+export const PLAYED_MODEL = `${MODEL_FORMS}; or openai:NAME, a model behind an OpenAI-compatible API`;
 
 /**
  * Declares the flags that state where a server listens and who may connect.

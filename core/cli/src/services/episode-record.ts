@@ -1,13 +1,12 @@
 import { basename, dirname, resolve } from "node:path";
 import { idOfRun, RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
-import type { EpisodePurpose, EpisodeStore } from "@mrlm/spec/host";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore } from "@mrlm/store";
 import type { Console } from "../console/console.ts";
 
 /** Origin of the episodes that a command plays. */
 export interface EpisodeOrigin {
-  readonly purpose: Extract<EpisodePurpose, "eval" | "collect">;
   /** Path of the model. */
   readonly model: string;
   /** Directory of the run that the model belongs to. */
@@ -16,7 +15,7 @@ export interface EpisodeOrigin {
   readonly store: string | undefined;
 }
 
-/** Adds the episodes of `mrlm eval` and `mrlm collect` to an episode store. A fault is reported once, and the command continues. */
+/** Adds the episodes of `mrlm collect` to an episode store. A fault is reported once, and the command continues. */
 export class EpisodeRecord {
   readonly #console: Console;
   readonly #origin: EpisodeOrigin;
@@ -33,19 +32,19 @@ export class EpisodeRecord {
 
   /** Opens the store of `--store`, else that of the run; without either nothing is recorded. Rejects for `--store` only. */
   static async open(console: Console, origin: EpisodeOrigin): Promise<EpisodeRecord> {
-    const { store, purpose, run } = origin;
+    const { store, run } = origin;
     if (store !== undefined)
       return new EpisodeRecord(
         console,
         origin,
         await openEpisodeStore({
           ...storePlaceOf(isPostgres(store) ? store : resolve(store)),
-          purpose,
+          purpose: "collect",
           endsLeases: false,
         }),
       );
     try {
-      return new EpisodeRecord(console, origin, run === undefined ? undefined : await openOfRun(run, purpose));
+      return new EpisodeRecord(console, origin, run === undefined ? undefined : await openOfRun(run));
     } catch (error) {
       const record = new EpisodeRecord(console, origin, undefined);
       record.#report(error);
@@ -55,11 +54,10 @@ export class EpisodeRecord {
 
   /** Adds groups after those of earlier calls. */
   add(stage: string, groups: readonly TrajectoryGroup[]): void {
-    const { purpose } = this.#origin;
     const environment = groups[0]?.trajectories[0]?.environment ?? "";
     const place = { runStep: this.#runStep, place: 0, environment, versions: {}, checksum: null };
     this.#written = this.#written
-      .then(() => this.#store?.record({ purpose, stage, ...place, groups }))
+      .then(() => this.#store?.record({ purpose: "collect", stage, ...place, groups }))
       .catch((error: unknown) => this.#report(error));
   }
 
@@ -78,14 +76,14 @@ export class EpisodeRecord {
   }
 }
 
-async function openOfRun(path: string, purpose: EpisodeOrigin["purpose"]): Promise<EpisodeStore> {
+async function openOfRun(path: string): Promise<EpisodeStore> {
   const run = RunDirectory.open(path);
   const id = idOfRun(run);
   if (id === undefined || !run.hasEpisodes)
     throw new MrlmError("STORE_INVALID", `The run ${run.path} has no episode store.`, {
       hint: "An earlier build wrote it, or the file was moved. Name another store: --store FILE.",
     });
-  return openEpisodeStore({ ...run.store, run: id, purpose, endsLeases: false });
+  return openEpisodeStore({ ...run.store, run: id, purpose: "collect", endsLeases: false });
 }
 
 /** Step of the run whose weights the model has: its checkpoint's, else the last one of the run; 0 for another model. */

@@ -3,6 +3,8 @@ import type { CommandContext } from "../command-context.ts";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { unlessLost } from "./environments.ts";
 import { openRolloutSession } from "./rollout-session.ts";
+import { rolloutSessionConfig } from "./rollout-session-config.ts";
+import { modelFetcher } from "./stored-models.ts";
 
 /** Episodes of a group: enough to see two different rewards where one episode in four is rewarded. */
 const GROUP_SIZE = 8;
@@ -25,7 +27,8 @@ export async function playGroups(
   tasks: number,
   { signal, onGroup }: { readonly signal: AbortSignal; readonly onGroup: (done: number, total: number) => void },
 ): Promise<PlayedGroups> {
-  const session = await openRolloutSession(context, args, signal, "collect");
+  const given = await rolloutSessionConfig(args, modelFetcher(context));
+  const session = await openRolloutSession(context, args, given, signal);
   const groups: TrajectoryGroup[] = [];
   try {
     const { ref, size, players, sides = "fixed", rewardSharing = {} } = session.environment;

@@ -26,6 +26,16 @@ import type { FetchModel } from "./stored-models.ts";
 
 type ConfigOptions = NonNullable<Parameters<typeof loadConfig>[1]>;
 
+/** Part of an evaluation of several models and environments. */
+export interface MeasuredCell {
+  /** Name of the model under `models` of the configuration. */
+  readonly measured?: PolicyId | undefined;
+  /** Keys that replace those of the configuration. */
+  readonly overrides?: ReturnType<typeof playerOverrides>;
+  /** Base of relative paths in `--player`; default: the working directory. */
+  readonly directory?: string;
+}
+
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
   readonly config: ResolvedConfig;
@@ -51,7 +61,11 @@ export interface RolloutSessionConfig {
  * Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys.
  * @param fetch for models of the hub and GGUF files
  */
-export async function rolloutSessionConfig(args: RolloutOptions, fetch: FetchModel): Promise<RolloutSessionConfig> {
+export async function rolloutSessionConfig(
+  args: RolloutOptions,
+  fetch: FetchModel,
+  cell: MeasuredCell = {},
+): Promise<RolloutSessionConfig> {
   const endpoint = endpointOfFlags(args);
   const {
     path: directory,
@@ -65,12 +79,12 @@ export async function rolloutSessionConfig(args: RolloutOptions, fetch: FetchMod
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
   const given = await withStoredModels(
-    loadedWithPlayers(args, (overrides) =>
+    loadedWithPlayers(args, cell, (overrides) =>
       file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
     ),
     fetch,
   );
-  const { policy, model: configured } = measuredPolicy(given.config, named ?? args.policy);
+  const { policy, model: configured } = measuredPolicy(given.config, cell.measured ?? named ?? args.policy);
   const directoryOf = (other: PolicyId): string | undefined =>
     other === policy
       ? directory
@@ -79,7 +93,7 @@ export async function rolloutSessionConfig(args: RolloutOptions, fetch: FetchMod
         : join(dirname(directory), other);
   const loaded = withFrozenOthers(given, policy, directoryOf);
   // One engine holds everything that plays in a session.
-  const { engines: _engines, ...base } = loaded.config;
+  const { engines: _engines, models: _models, ...base } = loaded.config;
   const { random: _, sampling: ownSampling, ...model } = configured;
   const source =
     run !== undefined
@@ -181,10 +195,12 @@ function trainedModel(
 /** Loads a configuration with the flags `--set` and `--player`. */
 function loadedWithPlayers(
   { environment, player = [], set = [] }: RolloutOptions,
+  { overrides = [], directory = process.cwd() }: MeasuredCell,
   load: (overrides: NonNullable<ConfigOptions["overrides"]>) => LoadedConfig,
 ): LoadedConfig {
-  const loaded = load(set);
-  return player.length === 0 ? loaded : load([...set, ...playerOverrides(loaded, environment, player, process.cwd())]);
+  const own = [...set, ...overrides];
+  const loaded = load(own);
+  return player.length === 0 ? loaded : load([...own, ...playerOverrides(loaded, environment, player, directory)]);
 }
 
 function emptyConfig(

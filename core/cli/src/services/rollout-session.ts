@@ -16,10 +16,8 @@ import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
-import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
 import { startRewardEngine } from "./reward-engine.ts";
-import { rolloutSessionConfig } from "./rollout-session-config.ts";
-import { modelFetcher } from "./stored-models.ts";
+import type { RolloutSessionConfig } from "./rollout-session-config.ts";
 
 /** One model and one environment, with everything that plays episodes. */
 export interface RolloutSession extends OpenedSession {
@@ -28,8 +26,6 @@ export interface RolloutSession extends OpenedSession {
   readonly modelDirectory: string;
   /** Model of an endpoint that is measured. */
   readonly endpoint: MeasuredEndpoint | undefined;
-  /** Receives the episodes for an episode store. */
-  readonly record: EpisodeRecord;
   /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
@@ -39,13 +35,12 @@ export interface RolloutSession extends OpenedSession {
 export async function openRolloutSession(
   context: CommandContext,
   args: RolloutOptions,
+  given: RolloutSessionConfig,
   signal: AbortSignal,
-  purpose: EpisodeOrigin["purpose"],
   onEnvironment?: SessionRequest["onEnvironment"],
 ): Promise<RolloutSession> {
   const { console, directory } = context;
-  const given = await rolloutSessionConfig(args, modelFetcher(context));
-  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = given;
+  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, notice, otherSampling } = given;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { options } = args;
   const logger = lineLogger((line) => console.note(line));
@@ -54,8 +49,6 @@ export async function openRolloutSession(
     for (const each of closing.splice(0)) await each().catch((error: Error) => console.note(`note: ${error.message}`));
   };
   try {
-    const record = await EpisodeRecord.open(console, { purpose, model: modelDirectory, run, store: args.store });
-    closing.unshift(() => record.close());
     const plugins = await PluginHost.discover({
       directory,
       logger,
@@ -114,7 +107,7 @@ export async function openRolloutSession(
       logger,
       onNotice: (text) => console.note(`note: ${text}`),
     });
-    return { ...session, config, modelDirectory, endpoint, record, lost, close };
+    return { ...session, config, modelDirectory, endpoint, lost, close };
   } catch (error) {
     await close();
     throw error;

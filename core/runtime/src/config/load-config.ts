@@ -79,7 +79,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
 
 function incompleteness(config: ConfigInput, parsed: ParsedConfig): ConfigProblem[] {
   const problems: ConfigProblem[] = policyProblems(config, parsed);
-  if (config.stages === undefined)
+  if (config.stages === undefined && config.models === undefined)
     problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
   if (config.server?.token_file !== undefined && config.server.address === undefined)
     problems.push(withoutAddress(["server", "token_file"]));

@@ -16,15 +16,15 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Finds faults of the trained models, and of the players of environments, that need no plugin. */
 export function policyProblems(config: ConfigInput, parsed: ParsedConfig): ConfigProblem[] {
-  const { model, policies } = config;
-  const names = policies === undefined ? [DEFAULT_POLICY] : Object.keys(policies);
+  const { model, policies, models } = config;
+  const names = Object.keys(policies ?? models ?? { [DEFAULT_POLICY]: {} });
   const lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[] = [
     [["environments"], config.environments ?? []],
     [["eval", "environments"], config.eval?.environments ?? []],
   ];
   return [
     ...countProblems(config, names),
-    ...names.flatMap((name) => nameProblems(name)),
+    ...names.flatMap((name) => nameProblems(policies === undefined ? "models" : "policies", name)),
     ...(model === undefined ? [] : sourceProblems(["model"], model)),
     ...Object.entries(policies ?? {}).flatMap(([name, each]) => sourceProblems(["policies", name], each)),
     ...differingPools(parsed),
@@ -32,7 +32,8 @@ export function policyProblems(config: ConfigInput, parsed: ParsedConfig): Confi
       environments.flatMap((environment, i) => [
         ...droppedRoles([...list, i, "players"], config),
         ...sharingPaths([...list, i, "reward_sharing"], config).flatMap((path) => droppedRoles(path, config)),
-        ...environmentProblems([...list, i], environment, names),
+        // Each of several measured models plays by itself.
+        ...environmentProblems([...list, i], environment, models === undefined ? names : [DEFAULT_POLICY]),
       ]),
     ),
   ];
@@ -60,7 +61,16 @@ function differingPools(parsed: ParsedConfig): ConfigProblem[] {
   );
 }
 
-function countProblems({ model, policies }: ConfigInput, names: readonly string[]): ConfigProblem[] {
+function countProblems(config: ConfigInput, names: readonly string[]): ConfigProblem[] {
+  const { model, policies, models } = config;
+  if (models !== undefined) {
+    const beside = (["model", "policies", "stages"] as const).find((key) => config[key] !== undefined);
+    const text =
+      names.length === 0
+        ? "models: names no model to measure"
+        : `models is for \`mrlm eval\`, which trains nothing: leave it or \`${beside}\` out`;
+    return beside === undefined && names.length > 0 ? [] : [{ path: ["models"], at: "key", text }];
+  }
   if (policies === undefined)
     return model === undefined
       ? [{ path: [], at: "value", text: "model: is missing: give the model to train here or under `policies`" }]
@@ -77,7 +87,7 @@ function countProblems({ model, policies }: ConfigInput, names: readonly string[
   return problems;
 }
 
-function nameProblems(name: string): ConfigProblem[] {
+function nameProblems(list: "policies" | "models", name: string): ConfigProblem[] {
   const fault = !NAME.test(name)
     ? "must be letters, digits, dots, dashes and underscores"
     : RESERVED.test(name)
@@ -85,7 +95,13 @@ function nameProblems(name: string): ConfigProblem[] {
       : undefined;
   return fault === undefined
     ? []
-    : [{ path: ["policies", name], at: "key", text: `the name ${quoted(name)} of a policy ${fault}` }];
+    : [
+        {
+          path: [list, name],
+          at: "key",
+          text: `the name ${quoted(name)} of a ${list === "models" ? "model" : "policy"} ${fault}`,
+        },
+      ];
 }
 
 function sourceProblems(

@@ -73,8 +73,9 @@ export function environmentKey(environment: ResolvedEnvironment): string {
 
 /** Fills in the defaults that follow from other keys. */
 function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory: string) {
-  const { name, description, tags, seed, model, policies, environments, engines, ...others } = config;
-  const models: PolicyKeys = policies ?? { [DEFAULT_POLICY]: model as PolicyKeys[PolicyId] };
+  const { name, description, tags, seed, model, policies, models: measured, environments, engines, ...others } = config;
+  const models: PolicyKeys = policies ??
+    (measured && mapValues(measured, keysOfMeasured)) ?? { [DEFAULT_POLICY]: model as PolicyKeys[PolicyId] };
   const [only] = Object.keys(models) as [PolicyId];
   const { max_sequence_tokens: _, concurrency: __, ...sampling } = others.sampling;
   const { mode, device } = others.engine;
@@ -89,6 +90,7 @@ function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory
       ...(gguf && { path: gguf }),
       ...(random && { random: { ...random, seed: random.seed ?? seed } }),
     })),
+    ...(measured && { models: measured }),
     environments: mergeEqual(environments),
     ...others,
     stages: (others.stages ?? []).map(({ learner, learners = { [only]: learner as LearnerKeys }, ...stage }) => ({
@@ -114,6 +116,17 @@ function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory
     output: { ...others.output, directory: resolve(place.workingDirectory, others.output.directory) },
     base_directory,
   };
+}
+
+/** Returns the keys of a measured model that are those of a policy. */
+function keysOfMeasured({
+  model: _,
+  policy: __,
+  base_url: ___,
+  options: ____,
+  ...keys
+}: NonNullable<AbsoluteConfig["models"]>[string]): PolicyKeys[PolicyId] {
+  return keys;
 }
 
 function algorithmNames(learners: Readonly<Record<PolicyId, LearnerKeys>>): string {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { environmentSection } from "./sections/environments.ts";
 import { pluginOptions } from "./sections/values.ts";
-import { modelSection, policySection } from "./sections/model.ts";
+import { measuredModel, modelSection, policySection } from "./sections/model.ts";
 import {
   checkpointSection,
   distributedSection,
@@ -39,6 +39,10 @@ export const configSchema = z.strictObject({
     .record(z.string(), policySection)
     .optional()
     .describe("Trained models by name, each with the keys of `model` and its own `sampling`"),
+  models: z
+    .record(name, measuredModel)
+    .optional()
+    .describe("Models by name that `mrlm eval` measures in `eval.environments`, in place of `model` and `stages`"),
   environments: z.array(environmentSection).default([]).describe("Environments to train on"),
   stages: z.array(stageSection).min(1).optional().describe("Algorithms that run one after the other"),
   sampling: samplingSection.prefault({}).describe("Sampling of episodes"),

@@ -1,5 +1,6 @@
 import { gradesOf, matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import { type AgentTrajectory, defined, type RoleId, type Score, type Trajectory } from "@mrlm/spec";
+import { tasksToShow, variance } from "./power.ts";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
 import { SameTasks } from "./same-tasks.ts";
@@ -34,10 +35,14 @@ export interface EpisodeSummary {
   readonly reward: number | null;
   /** Share of episodes that solved their task: those whose component `correct`, `solved`, `all_passed` or `answer`, or else their reward, is at least 1. */
   readonly accuracy: number | null;
+  /** Share of all episodes that solved their task, where those that failed or have no score count as wrong; absent where there are none. */
+  readonly strictAccuracy?: number;
   /** Mean of each component. */
   readonly components: Readonly<Record<string, number>>;
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
+  /** What all episodes took, with those that failed; absent in results of earlier builds. */
+  readonly cost?: EvaluationCost;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;
   /** Mean malformed calls in an episode, which were not run; absent where no tools were offered. */
@@ -47,14 +52,49 @@ export interface EpisodeSummary {
   /** Share of each role in the parts that the policy played; absent if it played one role. */
   readonly sides?: Readonly<Record<RoleId, number>>;
   readonly intervals: Intervals;
+  /** Tasks on which another model that is 5 points better shows it at 80 % power, if it solves tasks independently of this one; fewer where both solve the same ones. Absent where all tasks have the same accuracy. */
+  readonly tasksToShow?: number;
   /** Estimates for k = 1, 2, 4, ...; empty if each task has one sample. */
   readonly passAtK: readonly PassAtK[];
+}
+
+/** Scores of an episode. */
+export interface EpisodeScore {
+  /** Share of the measured agents that solved the task. */
+  readonly solved: number;
+  readonly reward: number;
+  readonly components: Readonly<Record<string, number>>;
+}
+
+/** Scores of the episodes of a task. */
+export interface TaskScore {
+  readonly task: string;
+  /** Text that tasks have in common which are one to the policy. */
+  readonly cluster: string;
+  /** Scored parts of agents, and episodes without a score. */
+  readonly episodes: number;
+  /** Share of them that solved the task; those without a score did not. */
+  readonly solved: number;
+  /** Mean reward; `null` without scores. */
+  readonly reward: number | null;
+}
+
+/** Cost of episodes. Models of endpoints have no tokens. */
+export interface EvaluationCost {
+  /** Tokens that the policy chose. */
+  readonly sampledTokens: number;
+  /** Tokens of prompts and observations that the policy read, once in each segment. */
+  readonly readTokens: number;
+  /** Seconds in which the episodes waited for the sampler, the environment and other players, summed; episodes that are played at the same time count each. */
+  readonly seconds: number;
 }
 
 /** 95 % confidence intervals. Different tasks, not episodes, are taken as independent. */
 export interface Intervals {
   /** Wilson's, at the effective number of tasks. */
   readonly accuracy: Interval | null;
+  /** Of `strictAccuracy`, like `accuracy`; absent where that is. */
+  readonly strictAccuracy?: Interval | null;
   /** Wilson's where every value is 0 or 1, as accuracy is; else the bootstrap's. */
   readonly reward: Interval | null;
   /** Interval of each component, like `reward`. */
@@ -74,6 +114,8 @@ export class EpisodeTally {
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
   readonly #same = new SameTasks();
+  /** Numbers of episodes without a score, by environment and task. */
+  readonly #lost = new Map<string, number>();
   readonly #tools = new ToolUsageTally();
   readonly #matches: MatchTally;
   #episodes = 0;
@@ -81,6 +123,7 @@ export class EpisodeTally {
   #unscored = 0;
   #truncated = 0;
   #tokens = 0;
+  #cost: EvaluationCost = { sampledTokens: 0, readTokens: 0, seconds: 0 };
   #answers = 0;
   #cutAnswers = 0;
   #graded = 0;
@@ -103,7 +146,17 @@ export class EpisodeTally {
   add(trajectory: Trajectory): void {
     const { environment, task, agents, turns, error } = trajectory;
     this.#episodes++;
+    this.#cost = addedCost(
+      this.#cost,
+      trajectory,
+      Object.values(agents).filter((part) => this.#counts(part)),
+    );
+    const lose = (): void => {
+      const key = JSON.stringify([environment, task]);
+      this.#lost.set(key, (this.#lost.get(key) ?? 0) + 1);
+    };
     if (error !== undefined) {
+      lose();
       this.#failed++;
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
@@ -132,6 +185,7 @@ export class EpisodeTally {
         if (scores === undefined) this.#tasks.set(key, [total]);
         else scores.push(total);
       } else {
+        lose();
         this.#unscored++;
         this.#firstUnscored ??= `${total.code}: ${total.message}`;
       }
@@ -142,13 +196,73 @@ export class EpisodeTally {
     return player.kind === "policy" && (this.#role === undefined || role === this.#role);
   }
 
+  /** Returns the scores by task. */
+  taskScores(): TaskScore[] {
+    return this.#byTask().map(({ solved, rewards, ...task }) => ({
+      ...task,
+      episodes: solved.length,
+      solved: mean(solved) ?? 0,
+      reward: mean(rewards),
+    }));
+  }
+
+  /** Returns the mean scores of the measured agents of an episode that was added before; `undefined` if none has a score. */
+  scoreOf({ agents }: Trajectory): EpisodeScore | undefined {
+    const solves = this.#solves();
+    const scores = Object.values(agents).flatMap((part) =>
+      this.#counts(part) && part.total.scored ? [part.total] : [],
+    );
+    if (scores.length === 0) return undefined;
+    const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))];
+    const meanOf = (valueOf: (score: Score) => number | undefined): number =>
+      mean(scores.flatMap((each) => valueOf(each) ?? [])) ?? 0;
+    return {
+      solved: meanOf(solves),
+      reward: meanOf(({ value }) => value),
+      components: Object.fromEntries(names.map((name) => [name, meanOf(({ components }) => components[name])])),
+    };
+  }
+
+  /** Returns by task whether its episodes solved it, with 0 for those without a score, and their rewards. */
+  #byTask() {
+    const representative = this.#same.representative();
+    const solves = this.#solves();
+    const tasks = new Map<
+      string,
+      { readonly cluster: string; readonly solved: number[]; readonly rewards: number[] }
+    >();
+    const partsOf = (environment: string, task: string, cluster: string) => {
+      const name = JSON.stringify([environment, task]);
+      const found = tasks.get(name) ?? { cluster, solved: [], rewards: [] };
+      tasks.set(name, found);
+      return found;
+    };
+    for (const [key, scores] of this.#tasks) {
+      const [environment, task] = JSON.parse(key) as [string, string];
+      const parts = partsOf(environment, task, representative(key));
+      parts.solved.push(...scores.map(solves));
+      parts.rewards.push(...scores.map(({ value }) => value));
+    }
+    for (const [name, count] of this.#lost) {
+      const [environment, task] = JSON.parse(name) as [string, string];
+      partsOf(environment, task, name).solved.push(...Array.from({ length: count }, () => 0));
+    }
+    return Array.from(tasks, ([name, parts]) => ({ task: (JSON.parse(name) as string[])[1] as string, ...parts }));
+  }
+
+  /** Returns whether a score is that of a solved task, as 0 or 1. */
+  #solves(): (score: Score) => number {
+    const names = new Set([...this.#tasks.values()].flat().flatMap(({ components }) => Object.keys(components)));
+    const solvedBy = SOLVED_COMPONENTS.find((name) => names.has(name));
+    return ({ value, components }) =>
+      Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
+  }
+
   summary(): EpisodeSummary {
     const tasks = [...this.#tasks.values()];
     const scores = tasks.flat();
     const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))].sort();
-    const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
-    const solves = ({ value, components }: Score): number =>
-      Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
+    const solves = this.#solves();
     const representative = this.#same.representative();
     const merged = Map.groupBy(this.#tasks, ([key]) => representative(key));
     const different = [...merged.values()].map((same) => same.flatMap(([, taskScores]) => taskScores));
@@ -158,6 +272,11 @@ export class EpisodeTally {
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
     const malformedCalls = this.#tools.malformed();
+    const byCluster = Array.from(Map.groupBy(this.#byTask(), ({ cluster }) => cluster).values(), (same) =>
+      same.flatMap(({ solved }) => solved),
+    );
+    const strict = this.#lost.size === 0 ? undefined : byCluster;
+    const toShow = tasksToShow(2 * variance(byCluster.map((solved) => mean(solved) ?? 0)));
     const [matches, sides] = [this.#matches.summaries(), this.#matches.sides()];
     return {
       episodes: this.#episodes,
@@ -174,25 +293,46 @@ export class EpisodeTally {
       ...(this.#graded === 0 ? {} : { undecided: this.#undecided / this.#graded }),
       reward: mean(rewards.flat()),
       accuracy: mean(scores.map(solves)),
+      ...(strict === undefined ? {} : { strictAccuracy: mean(strict.flat()) ?? 0 }),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
+      cost: this.#cost,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...defined({ malformedCalls }),
       ...(matches.length === 0 ? {} : { matches }),
       ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {
         accuracy: meanInterval(different.map((task) => task.map(solves))),
+        ...(strict === undefined ? {} : { strictAccuracy: meanInterval(strict) }),
         reward: meanInterval(rewards),
         components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
       },
+      ...(toShow === null ? {} : { tasksToShow: toShow }),
       passAtK: passAtKs(
-        tasks.map((samples) => ({
+        Array.from(this.#tasks, ([key, samples]) => ({
+          cluster: representative(key),
           samples: samples.length,
           solved: samples.reduce((sum, score) => sum + solves(score), 0),
         })),
       ),
     };
   }
+}
+
+/** Adds what an episode took. @param parts of the policy */
+function addedCost(
+  { sampledTokens, readTokens, seconds }: EvaluationCost,
+  { seconds: own }: Trajectory,
+  parts: readonly AgentTrajectory[],
+): EvaluationCost {
+  const masks = parts.flatMap(({ segments }) => segments.map(({ mask }) => mask));
+  const tokens = masks.reduce((sum, { length }) => sum + length, 0);
+  const sampled = masks.reduce((sum, mask) => sum + mask.reduce((count, each) => count + each, 0), 0);
+  return {
+    sampledTokens: sampledTokens + sampled,
+    readTokens: readTokens + tokens - sampled,
+    seconds: seconds + own.sampling + own.environment + (own.players ?? 0),
+  };
 }
 
 /** Counts tasks by keys of tasks and agents. */

@@ -80,7 +80,7 @@ export class RolloutRunner implements Rollouts {
       samplers.set(model, sampler);
       return sampler;
     };
-    const queue = new GroupQueue(plans, isDeterministic);
+    const queue = new GroupQueue(plans, isDeterministic && request.isSingly !== true, request.isSingly === true);
     const pool = new EpisodePool({
       plans,
       concurrency,
@@ -152,7 +152,8 @@ export class RolloutRunner implements Rollouts {
             playedBy(player, player.kind === "policy" ? versionOf(player.policy) : undefined),
           ]),
         );
-        return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {
+        const members = request.members?.[i] ?? Array.from({ length: groupSize }, (_, member) => member);
+        return members.map((member): Omit<EpisodePlan, "order"> => {
           const identity = { ...of, member };
           const group = groupId(identity);
           return {
@@ -201,6 +202,7 @@ export class RolloutRunner implements Rollouts {
 class GroupQueue {
   readonly #isOrdered: boolean;
   readonly #order: readonly string[];
+  readonly #keyOf: (plan: EpisodePlan) => string;
   readonly #plans = new Map<string, EpisodePlan>();
   readonly #sizes = new Map<string, number>();
   readonly #members = new Map<string, Trajectory[]>();
@@ -210,24 +212,30 @@ class GroupQueue {
   #hasEnded = false;
   #news = Promise.withResolvers<void>();
 
-  /** @param isOrdered yield groups in the order of their tasks instead of the order of completion */
-  constructor(plans: readonly EpisodePlan[], isOrdered: boolean) {
+  /**
+   * @param isOrdered yield groups in the order of their tasks instead of the order of completion
+   * @param isSingly yield each episode as a group of its own
+   */
+  constructor(plans: readonly EpisodePlan[], isOrdered: boolean, isSingly: boolean) {
     this.#isOrdered = isOrdered;
-    this.#order = [...new Set(plans.map(({ group }) => group))];
+    this.#keyOf = isSingly ? ({ id }) => id : ({ group }) => group;
+    this.#order = [...new Set(plans.map(this.#keyOf))];
     for (const plan of plans) {
-      this.#plans.set(plan.group, plan);
-      this.#sizes.set(plan.group, (this.#sizes.get(plan.group) ?? 0) + 1);
+      const key = this.#keyOf(plan);
+      this.#plans.set(key, plan);
+      this.#sizes.set(key, (this.#sizes.get(key) ?? 0) + 1);
     }
   }
 
-  add({ group }: EpisodePlan, trajectory: Trajectory): void {
-    const members = [...(this.#members.get(group) ?? []), trajectory];
-    this.#members.set(group, members);
-    if (members.length < (this.#sizes.get(group) as number)) return;
-    this.#members.delete(group);
-    const { identity, players } = this.#plans.get(group) as EpisodePlan;
-    this.#ready.set(group, {
-      id: group,
+  add(plan: EpisodePlan, trajectory: Trajectory): void {
+    const key = this.#keyOf(plan);
+    const members = [...(this.#members.get(key) ?? []), trajectory];
+    this.#members.set(key, members);
+    if (members.length < (this.#sizes.get(key) as number)) return;
+    this.#members.delete(key);
+    const { identity, players, group: id } = this.#plans.get(key) as EpisodePlan;
+    this.#ready.set(key, {
+      id,
       task: identity.task,
       players,
       trajectories: members.sort((a, b) => a.member - b.member),
@@ -247,10 +255,10 @@ class GroupQueue {
 
   async *groups(): AsyncGenerator<TrajectoryGroup, void, undefined> {
     while (this.#yielded < this.#order.length) {
-      const id = this.#isOrdered ? this.#order[this.#yielded] : this.#ready.keys().next().value;
-      const group = id === undefined ? undefined : this.#ready.get(id);
-      if (group !== undefined) {
-        this.#ready.delete(group.id);
+      const key = this.#isOrdered ? this.#order[this.#yielded] : this.#ready.keys().next().value;
+      const group = key === undefined ? undefined : this.#ready.get(key);
+      if (key !== undefined && group !== undefined) {
+        this.#ready.delete(key);
         this.#yielded++;
         yield group;
       } else if (this.#failure !== undefined) {

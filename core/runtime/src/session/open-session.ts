@@ -51,9 +51,9 @@ export interface SessionRequest {
   /** Opens the engine. Not called where no model of an engine plays. */
   readonly openEngine: () => Promise<SessionEngine>;
   readonly logger: Logger;
-  /** Called before the engine is opened. */
+  /** Called before the engine is opened, which is not opened if it resolves to false: nothing is played then. */
   readonly onEnvironment?:
-    | ((environment: OpenedSession["environment"], sampling: ResolvedSampling) => void)
+    | ((environment: OpenedSession["environment"], sampling: OpenedSession["sampling"]) => Promise<boolean>)
     | undefined;
   readonly onNotice: (text: string) => void;
 }
@@ -96,12 +96,16 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
     ...trainedSharing(loaded, named.description),
     size: splitSize(named.description, split, named.ref.options ?? {}, { code: "USAGE" }),
   };
-  request.onEnvironment?.(environment, config.sampling);
-  if (measured === undefined) {
+  const sampling = {
+    sampling: rolloutSampling(config.sampling),
+    policySampling: await samplingOfFrozen(frozen, request.otherSampling ?? new Map()),
+  };
+  const isPlayed = (await request.onEnvironment?.(environment, sampling)) ?? true;
+  if (isPlayed && measured === undefined) {
     const evaluation = [{ ...environment, tasks: [`${split}/0`] }];
     await checkTemplates({ config, environments: [], evaluation }, host, new AbortController().signal);
   }
-  const { models, engine, described } = await openModels(request, frozen);
+  const { models, engine, described } = isPlayed ? await openModels(request, frozen) : NOTHING_PLAYED;
   const tally = new PlayTally();
   const rollouts = new RolloutRunner({
     host,
@@ -127,12 +131,11 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
         : frozen.find(({ path }) => kind === "model" && path === name)?.model;
     return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
   };
-  const policySampling = await samplingOfFrozen(frozen, request.otherSampling ?? new Map());
   return {
     environment,
     rollouts,
     tally,
-    sampling: { sampling: rolloutSampling(config.sampling), policySampling },
+    sampling,
     engine: described,
     fingerprint,
   };
@@ -141,7 +144,7 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
 /** Opens the engine, and loads the policy and its opponents. Where no model of an engine plays, nothing is opened. */
 async function openModels({ config, measured, openEngine }: SessionRequest, frozen: readonly FrozenModel[]) {
   const models = new Map<ModelId, LoadedModel>();
-  if (measured !== undefined && frozen.length === 0) return { models, engine: NO_ENGINE, described: NO_MODELS };
+  if (measured !== undefined && frozen.length === 0) return NOTHING_PLAYED;
   const { engine, onModel } = await openEngine();
   const hold = (model: ModelId, loaded: LoadedModel): void => {
     onModel?.(model);
@@ -174,3 +177,5 @@ const NO_ENGINE: Pick<SamplerHost, "sampler"> = {
     throw new MrlmError("MODEL_NOT_FOUND", `The session has no engine, and the model ${model} was to play.`);
   },
 };
+/** Models of a session without an engine. */
+const NOTHING_PLAYED = { models: new Map<ModelId, LoadedModel>(), engine: NO_ENGINE, described: NO_MODELS };

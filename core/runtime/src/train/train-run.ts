@@ -207,6 +207,10 @@ export interface OpenedRun {
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
   const run = RunDirectory.open(path);
+  if (run.readRecord()["kind"] === "evaluation")
+    throw new MrlmError("USAGE", `${run.path} is an evaluation: it trains nothing.`, {
+      hint: `Continue it: npx mrlm eval --resume ${run.path}`,
+    });
   // An early check, before any process is started. The run takes the lock when it begins.
   assertFree(run.path);
   const loaded = withSteps(loadConfig(run.configPath), steps);

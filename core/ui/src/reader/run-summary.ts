@@ -1,6 +1,7 @@
 import { diagnose, type Finding, learningCurve, loadConfig, readRun, RunDirectory } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { isStore } from "@mrlm/store";
+import { evaluationTables, type ShownTable } from "../evaluation-tables.ts";
 import { metricRows } from "./metric-rows.ts";
 import { episodeChoices } from "./run-episodes.ts";
 
@@ -32,6 +33,8 @@ export interface RunDetail extends RunSummary {
   readonly environments: readonly string[];
   readonly stages: readonly StageSpan[];
   readonly findings: readonly Finding[];
+  /** Tables of an evaluation; empty for a run that trains. */
+  readonly evaluation: readonly ShownTable[];
   /** Reason why there are no findings. */
   readonly unexamined: string | null;
   /** Versions, times and changes in run.json. */
@@ -88,16 +91,22 @@ export function runDetail(path: string): RunDetail {
       environments: episodeChoices(path)["environment"] ?? [],
       stages: [],
       findings: [],
+      evaluation: [],
       unexamined: "it is an episode store and belongs to no run",
       record: {},
     };
   const run = RunDirectory.open(path);
-  const { environments, ...record } = run.readRecord();
+  const { environments, results, comparisons, ...record } = run.readRecord();
   return {
     ...runSummary(path),
     directory: path,
     environments: Object.keys((environments ?? {}) as JsonObject),
     stages: spansOf(path),
+    evaluation: evaluationTables({
+      kind: record["kind"] ?? null,
+      results: results ?? [],
+      comparisons: comparisons ?? [],
+    }),
     ...findingsOf(path),
     record,
   };

@@ -1,5 +1,6 @@
 import type { Finding } from "@mrlm/runtime";
 import { isObject, type JsonValue } from "@mrlm/spec";
+import type { ShownTable } from "../evaluation-tables.ts";
 import { escaped, svgChart } from "../chart/svg-chart.ts";
 import { shown } from "../format.ts";
 import { linesOf, marksOf, PANELS, seriesOf } from "../panels.ts";
@@ -44,6 +45,7 @@ export function htmlReport(run: string, episodes: readonly ReportedEpisodes[]): 
 <h1>${escaped(title)}</h1>
 ${facts(detail)}
 ${detail.error === null ? "" : `<p class="problem"><strong>${escaped(detail.error.code ?? "")}</strong> ${escaped(detail.error.message)} ${escaped(detail.error.hint ?? "")}</p>`}
+${detail.evaluation.map(tablePart).join("\n")}
 <h2>Findings</h2>
 ${findings(detail)}
 <h2>Curves</h2>
@@ -64,6 +66,7 @@ dl{display:flex;flex-wrap:wrap;gap:8px 24px}dt{font-size:12px;opacity:.75}dd{mar
 svg{width:100%;height:auto}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;font:13px/1.45 ui-monospace,monospace}
 details{border-top:1px solid #8888;padding:4px 0}
+.scroll{overflow-x:auto}table{border-collapse:collapse}th,td{padding:2px 10px 2px 0;text-align:left;white-space:nowrap}
 .finding,.problem{border-left:3px solid #a37800;padding:4px 10px;overflow-wrap:anywhere}
 .problem{border-color:#c2410c}`;
 
@@ -98,6 +101,13 @@ function findings({ findings: found, unexamined }: RunDetail): string {
 function findingPart({ severity, stage, what, advice, rule }: Finding): string {
   const place = stage === undefined ? severity : `${severity}, ${stage}`;
   return `<div class="finding ${severity}"><strong>${escaped(place)}</strong> ${escaped(what)}<br>Try: ${escaped(advice)} (${escaped(rule)})</div>`;
+}
+
+function tablePart({ title, rows: [heading = [], ...rows] }: ShownTable): string {
+  const cells = (tag: "td" | "th", row: readonly string[]): string =>
+    `<tr>${row.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join("")}</tr>`;
+  const body = rows.map((row) => cells("td", row)).join("\n");
+  return `<h2>${escaped(title)}</h2>\n<div class="scroll"><table>\n${cells("th", heading)}\n${body}\n</table></div>`;
 }
 
 function episodesPart({ heading, texts }: ReportedEpisodes): string {

@@ -1,6 +1,6 @@
 import { TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import { z } from "zod";
-import { modelPath, pluginOptions, relativePath } from "./values.ts";
+import { modelPath, pluginOptions, relativePath, textOr } from "./values.ts";
 import { ownSampling } from "./stages.ts";
 
 const tokenizer = z.union([
@@ -127,3 +127,23 @@ export const modelSection = z.strictObject({
 export const policySection = modelSection.extend({
   sampling: ownSampling.optional().describe("Replaces keys of the run's and of a stage's `sampling` for this policy"),
 });
+
+const { dtype, tool_format, merge_messages, float32_head } = modelSection.shape;
+
+/** Entry of `models`: a model that `mrlm eval` measures, as a text in the form of `--model`, or with options. */
+export const measuredModel = textOr(
+  z.strictObject({
+    model: z
+      .string()
+      .min(1)
+      .transform((given) => (given.startsWith("openai:") ? given : modelPath(given)))
+      .describe("As `--model`; a path is relative to the config"),
+    policy: z.string().min(1).optional().describe("One of several policies that the run in `model` trains"),
+    base_url: z.string().min(1).optional().describe("Address of the API of `openai:NAME`, as `--base-url`"),
+    options: pluginOptions.optional().describe("Options of `openai:NAME`, as `--model-options`"),
+    ...{ dtype, tool_format, merge_messages, float32_head },
+    sampling: ownSampling.optional().describe("Replaces keys of `sampling` for this model"),
+  }),
+  z.string().min(1),
+  (model) => ({ model }),
+);
