@@ -21,6 +21,23 @@ beforeAll(async () => {
 afterAll(() => hub.close());
 
 describeIf(installed !== undefined)("a hub and its cache", () => {
+  test("a model without its weights is no stored model, and they are fetched later", async () => {
+    const files = modelFiles();
+    const asked: string[] = [];
+    hub.add("org/shape", { files, commit: newCommit(), answer: ({ file }) => (asked.push(file), false) });
+    const { get, store } = places.place();
+    const report = { notice: () => undefined, progress: () => undefined };
+    const shape = await store.get("hub:org/shape", { ...report, weights: false });
+    expect(shape.files["tokenizer.json"]).toBe((files["tokenizer.json"] as Buffer).length);
+    expect([...asked, ...Object.keys(shape.files)].filter((name) => name.endsWith(".safetensors"))).toEqual([]);
+    expect(await store.list()).toEqual([]);
+    const whole = await get("hub:org/shape");
+    expect(whole.directory).toBe(shape.directory);
+    expectComplete(whole, files);
+    // A stored model has its weights at once.
+    expect(await store.get("hub:org/shape", { ...report, weights: false })).toEqual(whole);
+  }, 300_000);
+
   test("10 cases: interrupted, concurrent, damaged and offline", async () => {
     const files = modelFiles({ shards: 3 });
     const commit = newCommit();
