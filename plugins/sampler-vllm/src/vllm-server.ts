@@ -101,7 +101,9 @@ export class VllmServer {
 
   /** Takes memory again, and resumes with the last part of it. A part that the server has changes nothing. @param part default: all */
   async wake(part?: "weights" | "kv_cache"): Promise<void> {
-    await this.#post(part === undefined ? "/wake_up" : `/wake_up?tags=${part}`, undefined);
+    const path = part === undefined ? "/wake_up" : `/wake_up?tags=${part}`;
+    const state = z.enum(part === "weights" ? ["awake", "sleeping"] : ["awake"]);
+    this.#read(z.object({ status: state }), await this.#post(path, undefined), path);
   }
 
   async reload(directory: string): Promise<void> {

@@ -157,13 +157,10 @@ export class FakeVllm {
     if (path === "/is_sleeping" || path.startsWith("/sleep") || path.startsWith("/wake_up")) {
       if (path.startsWith("/sleep")) this.#sleep();
       if (path.startsWith("/wake_up")) this.#wake(path.split("tags=")[1]);
-      return kill === "after"
-        ? this.#die()
-        : send(
-            response,
-            200,
-            path === "/is_sleeping" ? { is_sleeping: !this.isAwake || this.#pause !== undefined } : undefined,
-          );
+      if (kill === "after") return this.#die();
+      // The forms of vLLM 0.32.0, which states a pause as sleep too.
+      const is_sleeping = !this.isAwake || this.#pause !== undefined;
+      return send(response, 200, { is_sleeping, status: this.isAwake ? "awake" : "sleeping" });
     }
     const exchange = recorded.find((each) => each.path.split("?")[0] === path.split("?")[0]);
     if (exchange === undefined) return send(response, 404, {});
@@ -279,8 +276,7 @@ export class FakeVllm {
   }
 }
 
-/** @param answer default: an empty one */
-function send(response: ServerResponse, status: number, answer?: unknown): void {
+function send(response: ServerResponse, status: number, answer: unknown): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
