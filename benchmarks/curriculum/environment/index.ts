@@ -1,0 +1,50 @@
+/** Environment of the benchmark: a third of its tasks is too easy, a third can be learnt, a third is too hard. */
+import {
+  anyTask,
+  defineEnvironment,
+  definePlugin,
+  generatedTasks,
+  messageText,
+  observe,
+  singleStep,
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
+import { score } from "@mrlm/spec";
+
+const SYMBOLS = 8;
+const KINDS = ["e", "m", "h"] as const;
+
+/** `e`: every answer is right. `m`: the symbol after the last one in the cycle. `h`: a word of two symbols that follows from nothing shown. */
+const mixed = defineEnvironment({
+  id: "mixed@1",
+  description: "A symbol after another one, among tasks that are too easy and too hard.",
+  determinism: "full",
+  tasks: () =>
+    generatedTasks({
+      seed: 0,
+      splits: { train: { size: 1200, share: 8 }, eval: { size: 192, share: 2 } },
+      generate: (random) => {
+        const kind = random.pick(KINDS);
+        const shown = Array.from({ length: 4 }, () => random.integer(0, SYMBOLS - 1));
+        const secret = `${random.integer(0, SYMBOLS - 1)}${random.integer(0, SYMBOLS - 1)}`;
+        return { public: { kind, shown }, private: { secret }, key: `${kind}${shown.join("")}` };
+      },
+    }),
+  create: (context) => {
+    let isRight = (_answer: string): boolean => false;
+    return {
+      async reset({ seed = 0, task = anyTask(context, seed) }) {
+        const { public: given, private: hidden } = await taskById(context.tasks, task);
+        const { kind, shown } = given;
+        const next = String(((shown.at(-1) as number) + 1) % SYMBOLS);
+        isRight = (answer) => kind === "e" || (kind === "m" ? answer.startsWith(next) : answer === hidden.secret);
+        return observe([textMessage("user", `${kind}${shown.join("")}`)]);
+      },
+      step: async ({ message }) =>
+        singleStep({ reward: score(Number(isRight(messageText(message)))), terminated: true }),
+    };
+  },
+});
+
+export default definePlugin({ name: "@mrlm/benchmark-curriculum", environments: [mixed] });
