@@ -12,10 +12,10 @@ import {
 } from "@mrlm/kit";
 import { score } from "@mrlm/spec";
 
-const SYMBOLS = 8;
+const SYMBOLS = 5;
 const KINDS = ["e", "m", "h"] as const;
 
-/** `e`: every answer is right. `m`: the symbol after the last one in the cycle. `h`: a word of two symbols that follows from nothing shown. */
+/** `e`: every answer is right. `m`: the symbol after the last one in the cycle. `h`: a word that is longer than an answer. */
 const mixed = defineEnvironment({
   id: "mixed@1",
   description: "A symbol after another one, among tasks that are too easy and too hard.",
@@ -23,22 +23,21 @@ const mixed = defineEnvironment({
   tasks: () =>
     generatedTasks({
       seed: 0,
-      splits: { train: { size: 1200, share: 8 }, eval: { size: 192, share: 2 } },
-      generate: (random) => {
-        const kind = random.pick(KINDS);
-        const shown = Array.from({ length: 4 }, () => random.integer(0, SYMBOLS - 1));
-        const secret = `${random.integer(0, SYMBOLS - 1)}${random.integer(0, SYMBOLS - 1)}`;
-        return { public: { kind, shown }, private: { secret }, key: `${kind}${shown.join("")}` };
+      splits: { train: { size: 240, share: 8 }, eval: { size: 120, share: 2 } },
+      generate: (random, { index }) => {
+        const kind = KINDS[index % KINDS.length] as (typeof KINDS)[number];
+        const shown = Array.from({ length: 5 }, () => random.integer(0, SYMBOLS - 1));
+        return { public: { kind, shown }, private: {}, key: `${kind}${shown.join("")}` };
       },
     }),
   create: (context) => {
     let isRight = (_answer: string): boolean => false;
     return {
       async reset({ seed = 0, task = anyTask(context, seed) }) {
-        const { public: given, private: hidden } = await taskById(context.tasks, task);
+        const { public: given } = await taskById(context.tasks, task);
         const { kind, shown } = given;
         const next = String(((shown.at(-1) as number) + 1) % SYMBOLS);
-        isRight = (answer) => kind === "e" || (kind === "m" ? answer.startsWith(next) : answer === hidden.secret);
+        isRight = (answer) => kind === "e" || (kind === "m" ? answer.startsWith(next) : answer === shown.join(""));
         return observe([textMessage("user", `${kind}${shown.join("")}`)]);
       },
       step: async ({ message }) =>

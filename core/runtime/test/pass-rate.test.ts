@@ -30,7 +30,7 @@ function enumerated(prior: number, episodes: readonly (readonly [rate: number, w
       (sum, [rate, weight]) => sum + weight * (rate * Math.log(p) + (1 - rate) * Math.log1p(-p)),
       0,
     );
-    return (2 * prior - 1) * Math.log(p) + (2 * (1 - prior) - 1) * Math.log1p(-p) + likelihood;
+    return (3 * prior - 1) * Math.log(p) + (3 * (1 - prior) - 1) * Math.log1p(-p) + likelihood;
   });
   const largest = Math.max(...logs);
   const densities = logs.map((log) => Math.exp(log - largest));
@@ -82,7 +82,7 @@ describe("pass rates", () => {
       const p = grid.map((_, i) => (i + 0.5) / grid.length);
       const massWhere = (holds: (rate: number) => boolean): number =>
         grid.reduce((sum, mass, i) => (holds(p[i] as number) ? sum + mass : sum), 0);
-      const posterior = posteriorOf(decayed(evidence, now, halfLife), prior);
+      const posterior = posteriorOf(decayed(evidence, now, halfLife), { mean: prior, strength: 3 });
       const { hard, active, easy } = placementOf(posterior, [0.1, 0.6]);
       expect(meanOf(posterior)).toBeCloseTo(
         grid.reduce((sum, mass, i) => sum + mass * (p[i] as number), 0),
@@ -100,10 +100,31 @@ describe("pass rates", () => {
     }
   });
 
-  test("the prior of a level is the mean over its tasks: a task that is drawn more often weighs no more, one without evidence nothing", () => {
+  test("the prior of a level has the mean of its tasks: a task that is drawn more often weighs no more, one without evidence nothing", () => {
     const task = (passes: number, trials: number) => ({ passes, trials, at: 0 });
-    expect(priorOf([])).toBe(0.5);
-    expect(priorOf([task(80, 80), task(0, 8), task(0, 0)])).toBeCloseTo((0.5 + 1 + 0) / 3, 12);
-    expect(priorOf([task(0.25, 0.5)])).toBeCloseTo((0.5 + 0.5 * 0.5) / 1.5, 12);
+    expect(priorOf([], 0, 1)).toEqual({ mean: 0.5, strength: expect.closeTo(2, 12) });
+    expect(priorOf([task(80, 80), task(0, 8), task(0, 0)], 0, 1).mean).toBeCloseTo((0.5 + 1 + 0) / 3, 12);
+    expect(priorOf([task(0.5, 1)], 3, 3).mean).toBeCloseTo((0.5 + 0.5 * 0.5) / 1.5, 12);
+  });
+
+  test("the strength of a prior is that of the beta-binomial distribution whose outcomes are enumerated", () => {
+    const [trials, copies] = [6, 200_000];
+    for (const [a, b] of [
+      [0.2, 0.3],
+      [2, 2],
+      [3, 9],
+    ] as const) {
+      // P(k) by the recurrence of its terms.
+      const terms = [1];
+      for (let k = 0; k < trials; k++)
+        terms.push(((terms[k] as number) * (trials - k) * (a + k)) / ((k + 1) * (b + trials - k - 1)));
+      const total = terms.reduce((sum, term) => sum + term, 0);
+      const tasks = terms.flatMap((term, k) =>
+        Array.from({ length: Math.round((copies * term) / total) }, () => ({ passes: k, trials, at: 0 })),
+      );
+      const { mean, strength } = priorOf(tasks, 0, 1);
+      expect(mean).toBeCloseTo(a / (a + b), 4);
+      expect(strength / (a + b)).toBeCloseTo(1, 3);
+    }
   });
 });

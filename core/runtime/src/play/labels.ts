@@ -35,8 +35,9 @@ export function environmentLabel(ids: readonly string[], index: number): string 
   return `${id}${twins > 0 ? `#${twins + 1}` : ""}`;
 }
 
-/** Returns the index of the environment of a group, whose id is its label, its task and possibly a number. */
+/** Returns the index of the environment of a group, whose id is `LABEL/ENVIRONMENT/TASK[#OCCURRENCE]`. */
 export function environmentOf({ id, task }: Pick<TrajectoryGroup, "id" | "task">, ids: readonly string[]): number {
-  const label = id.slice(0, id.lastIndexOf(`/${task}`));
+  const played = id.slice(0, id.lastIndexOf(`/${task}`));
+  const label = played.slice(0, played.lastIndexOf("/"));
   return ids.findIndex((_, index) => label.endsWith(`/${environmentLabel(ids, index)}`));
 }

@@ -47,7 +47,7 @@ export function groupOf(
   level?: number,
 ): TrajectoryGroup {
   const random = randomStream(`${environment}/${task}/${draw}`, 5);
-  const id = `0/test/${draw}/e${environment}@1/train/${task}`;
+  const id = `0/test/${draw}/e${environment}@1/e${environment}@1/train/${task}`;
   const trajectories = Array.from({ length: MEMBERS }, () => ({
     turns: level === undefined ? [] : [{ difficulty: level }],
     agents: { agent: { player: PLAYER, total: score(random.next() < rate ? 1 : 0) } },

@@ -73,9 +73,9 @@ export const curriculumSection = z
         "Range of the pass rates of active tasks: mean rewards, from 0 for the smallest of the environment to 1",
       ),
     fresh: share
-      .default(0.25)
+      .default(0.5)
       .describe(
-        "Share of the groups for tasks that were not measured, or so long ago that the evidence is less than an episode",
+        "Share of the groups for tasks that were never drawn, and a fifth of it for those of whose evidence less than an episode is left",
       ),
     hard: share.default(0.05).describe("Share of the groups for tasks below the range"),
     half_life: z.number().positive().default(16).describe("Batches after which a measurement weighs half"),

@@ -1,4 +1,4 @@
-import type { TaskId, TrainingEnvironment, TrajectoryGroup } from "@mrlm/spec";
+import { MrlmError, type TaskId, type TrainingEnvironment, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpochOrder } from "@mrlm/kit/learning";
 import { z } from "zod";
 import { environmentLabel, environmentOf } from "../labels.ts";
@@ -61,7 +61,7 @@ export class Curriculum implements TaskOrder {
     this.#orders = orders;
     this.#plan = plan;
     this.#pools = environments.map(
-      ({ splits }, i) => new TaskPool(orders[i] as EpochOrder, splits["train"] as number, plan.settings),
+      ({ splits }, i) => new TaskPool(orders[i] as EpochOrder, splits["train"] as number, plan.settings, plan.groups),
     );
     this.#weights = environments.map(({ weight }) => weight / total);
     this.#turns = new CreditTurns(this.#weights);
@@ -75,7 +75,7 @@ export class Curriculum implements TaskOrder {
       this.#count();
       const environment = this.#turns.next();
       this.#drawn[environment] = (this.#drawn[environment] as number) + 1;
-      draws[environment]?.tasks.push(`train/${this.#pools[environment]?.draw(this.#draws)}`);
+      draws[environment]?.tasks.push(`train/${this.#pools[environment]?.draw()}`);
     }
     return draws.filter(({ tasks }) => tasks.length > 0);
   }
@@ -84,6 +84,7 @@ export class Curriculum implements TaskOrder {
     const ids = this.#environments.map(({ ref }) => ref.id);
     for (const group of groups) {
       const environment = environmentOf(group, ids);
+      if (environment < 0) throw new MrlmError("INTERNAL", `Group ${group.id} is of no environment of the stage.`);
       this.#waiting.push({ environment, ...outcomeOf(group, this.#environments[environment]?.rewardRange) });
     }
     if (this.#plan.ahead === undefined) this.#count();

@@ -23,8 +23,21 @@ export interface Placement {
 
 export const NO_EVIDENCE: Evidence = { passes: 0, trials: 0, at: 0 };
 
-/** Episodes as which the rate of a task's level counts. */
-const PRIOR_STRENGTH = 2;
+/** Expected distribution of the pass rates of a level: Beta(strength mean, strength (1 - mean)). */
+export interface Prior {
+  /** In (0, 1). */
+  readonly mean: number;
+  /** Episodes as which it counts: few where tasks differ, many where they are alike. */
+  readonly strength: number;
+}
+
+/** Correlation of two episodes of a task where nothing is known: that of the uniform distribution. */
+const UNKNOWN = 1 / 3;
+/** Tasks as which it counts. */
+const UNKNOWN_TASKS = 4;
+
+/** Prior of a level without measured tasks: the uniform distribution. */
+export const UNIFORM: Prior = { mean: 0.5, strength: 2 };
 
 /** Returns evidence at a later batch. */
 export function decayed({ passes, trials, at }: Evidence, now: number, halfLife: number): Evidence {
@@ -32,9 +45,8 @@ export function decayed({ passes, trials, at }: Evidence, now: number, halfLife:
   return { passes: passes * weight, trials: trials * weight, at: now };
 }
 
-/** @param prior expected rate of a task of the level, in (0, 1) */
-export function posteriorOf({ passes, trials }: Evidence, prior: number): Posterior {
-  return { a: PRIOR_STRENGTH * prior + passes, b: PRIOR_STRENGTH * (1 - prior) + trials - passes };
+export function posteriorOf({ passes, trials }: Evidence, { mean, strength }: Prior): Posterior {
+  return { a: strength * mean + passes, b: strength * (1 - mean) + trials - passes };
 }
 
 export function meanOf({ a, b }: Posterior): number {
@@ -49,18 +61,21 @@ export function placementOf({ a, b }: Posterior, [low, high]: readonly [number, 
 }
 
 /**
- * Returns the expected rate of a task of a level that was not measured: the mean over the measured tasks, each of which weighs its number of episodes and at most 1, and
- * over one more task whose rate is 1/2. Tasks that are drawn more often do not weigh more.
+ * Estimates the distribution of the pass rates of a level from the measured tasks, by the moments of the beta-binomial distribution (Kleinman 1973): with rate r of n episodes,
+ * Var r = μ (1 - μ) (1/n + (1 - 1/n) ρ), where ρ = 1 / (strength + 1) is the correlation of two episodes of a task. A task weighs its present number of episodes and at most
+ * 1, so that tasks that are drawn more often do not weigh more. What is not known counts as one task of rate 1/2, and as {@link UNKNOWN_TASKS} of correlation {@link UNKNOWN}.
  */
-export function priorOf(tasks: Iterable<Evidence>): number {
-  let [sum, weight] = [0.5, 1];
-  for (const { passes, trials } of tasks) {
-    if (trials <= 0) continue;
-    const own = Math.min(1, trials);
-    sum += own * (passes / trials);
-    weight += own;
-  }
-  return sum / weight;
+export function priorOf(tasks: readonly Evidence[], now: number, halfLife: number): Prior {
+  const measured = tasks.filter(({ trials }) => trials > 0);
+  const sumOf = (value: (task: Evidence) => number): number =>
+    measured.reduce((sum, task) => sum + Math.min(1, decayed(task, now, halfLife).trials) * value(task), 0);
+  const weight = sumOf(() => 1);
+  const mean = (0.5 + sumOf(({ passes, trials }) => passes / trials)) / (1 + weight);
+  const noise = (task: Evidence): number => 1 / Math.max(1, task.trials);
+  const excess = sumOf((task) => (task.passes / task.trials - mean) ** 2 / (mean * (1 - mean)) - noise(task));
+  const share = sumOf((task) => 1 - noise(task));
+  const correlation = (UNKNOWN_TASKS * UNKNOWN + excess) / (UNKNOWN_TASKS + share);
+  return { mean, strength: 1 / Math.min(0.95, Math.max(0.02, correlation)) - 1 };
 }
 
 /**

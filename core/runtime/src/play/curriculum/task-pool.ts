@@ -10,7 +10,9 @@ import {
   placementOf,
   type Placement,
   posteriorOf,
+  type Prior,
   priorOf,
+  UNIFORM,
 } from "./pass-rate.ts";
 
 /** Section `curriculum` of a stage. */
@@ -28,28 +30,35 @@ export interface Outcome {
   readonly level?: number;
 }
 
-/** `fresh`: the task has less than one episode of evidence, or was not drawn yet. */
-type Pool = keyof Placement | "fresh";
+/** `stale`: less than one episode of evidence is left. */
+type Pool = keyof Placement | "stale";
+
+/** Turns of the draws, in the order of their shares. `new`: tasks that were never drawn. */
+const TURNS = ["active", "new", "stale", "hard"] as const;
+/** Part of the share of fresh tasks that measures again. */
+const STALE_PART = 0.2;
 
 interface Entry extends Evidence {
   readonly task: number;
   readonly level: number | undefined;
-  /** Number of its last draw. */
+  /** Number of its last draw, among those of the pool. */
   readonly drawn: number;
   /** Draws without a result. */
   readonly underWay: number;
   readonly pool: Pool;
 }
 
-/** Draws of an active task without a result, where every other active or fresh task is under way too. */
-const MOST_UNDER_WAY = 4;
+/** Pools in place of one that has no task. */
+const FALLBACKS = ["active", "new", "stale", "hard", "easy"] as const;
+/** Largest number of draws of a task, relative to an order without a curriculum. */
+const MOST_OFTEN = 4;
 
 const numbers = z.array(z.number());
 
 /** State of a pool. Tasks are in columns. */
 export const poolState = z.object({
   turns: numbers,
-  fresh: z.int(),
+  draws: z.int(),
   progress: z.object({ sum: z.number(), weight: z.number(), at: z.int() }),
   tasks: z.object({
     task: numbers,
@@ -72,22 +81,26 @@ export class TaskPool {
   readonly #order: EpochOrder;
   readonly #size: number;
   readonly #settings: CurriculumSettings;
+  readonly #rest: number;
   readonly #turns: CreditTurns;
   readonly #tasks = new Map<number, Entry>();
-  /** Expected rate of a task by level. */
-  #priors = new Map<number | undefined, number>();
-  /** Draws of fresh tasks: new ones and those to be measured again take turns. */
-  #fresh = 0;
+  /** Expected pass rates by level. */
+  #priors = new Map<number | undefined, Prior>();
+  #draws = 0;
   /** Weighted sum of the differences between the rate of a group and the one expected of its task, and of their weights. */
   #progress = { sum: 0, weight: 0, at: 0 };
 
-  /** @param order of the tasks that were never drawn */
-  constructor(order: EpochOrder, size: number, settings: CurriculumSettings) {
-    const { fresh, hard } = settings;
+  /**
+   * @param order of the tasks that were never drawn
+   * @param batch groups of a batch
+   */
+  constructor(order: EpochOrder, size: number, settings: CurriculumSettings, batch: number) {
+    const { fresh, hard, half_life } = settings;
+    this.#rest = Math.min(size / MOST_OFTEN, (half_life / 2) * batch);
     this.#order = order;
     this.#size = size;
     this.#settings = settings;
-    this.#turns = new CreditTurns([1 - fresh - hard, fresh, hard]);
+    this.#turns = new CreditTurns([1 - fresh - hard, (1 - STALE_PART) * fresh, STALE_PART * fresh, hard]);
   }
 
   /** Mean change of the rate of a task between two measurements. */
@@ -99,32 +112,24 @@ export class TaskPool {
   /** Number of measured tasks by pool. */
   get counts(): Readonly<Record<keyof Placement, number>> {
     const counts = { active: 0, easy: 0, hard: 0 };
-    for (const { pool } of this.#tasks.values()) if (pool !== "fresh") counts[pool]++;
+    for (const { pool } of this.#tasks.values()) if (pool !== "stale") counts[pool]++;
     return counts;
   }
 
-  /** Draws a task. @param number of the draw, which ascends */
-  draw(number: number): number {
-    const turn = (["active", "fresh", "hard"] as const)[this.#turns.next()] as Pool;
+  /**
+   * Draws a task. One that was drawn is not drawn again for some time, at least not before its result counts: the policy would learn the answers of a few active
+   * tasks by heart. If there is no other, it is the one that was drawn longest ago.
+   */
+  draw(): number {
     const { first, oldest } = this.#candidates();
-    for (const [pool, limit] of [
-      [turn, 1],
-      ["active", 1],
-      ["fresh", 1],
-      ["active", MOST_UNDER_WAY],
-      ["hard", 1],
-      ["easy", 1],
-    ] as const) {
-      const entry = first.get(pool);
-      const known = entry !== undefined && entry.underWay < limit ? entry : undefined;
-      const isNew =
-        pool === "fresh" && this.#order.position() < this.#size && (known === undefined || this.#fresh % 2 === 0);
-      if (!isNew && known === undefined) continue;
-      if (pool === "fresh") this.#fresh++;
-      return this.#draw(known !== undefined && !isNew ? known.task : (this.#order.take(1)[0] as number), number);
+    this.#draws++;
+    for (const pool of [TURNS[this.#turns.next()] as Pool | "new", ...FALLBACKS]) {
+      if (pool === "new" && this.#order.position() < this.#size) return this.#draw(this.#order.take(1)[0] as number);
+      const entry = pool === "new" ? undefined : first.get(pool);
+      if (entry !== undefined && entry.underWay === 0 && this.#draws - entry.drawn > this.#rest)
+        return this.#draw(entry.task);
     }
-    // Every task is under way.
-    return this.#draw((oldest as Entry).task, number);
+    return this.#draw((oldest as Entry).task);
   }
 
   /** Adds the result of a draw. @param batch of the result */
@@ -133,7 +138,7 @@ export class TaskPool {
     const entry = this.#tasks.get(task) as Entry;
     const before = decayed(entry, batch, half_life);
     if (trials > 0) {
-      const expected = meanOf(posteriorOf(before, this.#priors.get(level ?? entry.level) ?? 0.5));
+      const expected = meanOf(posteriorOf(before, this.#priors.get(level ?? entry.level) ?? UNIFORM));
       const { sum, weight } = this.#progressAt(batch);
       this.#progress = { sum: sum + passes / trials - expected, weight: weight + 1, at: batch };
     }
@@ -148,17 +153,20 @@ export class TaskPool {
   }
 
   /**
-   * Places every task anew, after the results of a batch. Evidence counts as at its last measurement, so that age alone makes no task active: it makes it fresh.
+   * Places every task anew, after the results of a batch, by its evidence as at its last measurement: age alone makes no task active. What is known of other tasks of the
+   * level can.
    */
   place(batch: number): void {
     const { half_life, pass_rate } = this.#settings;
     this.#progress = this.#progressAt(batch);
     const byLevel = Map.groupBy(this.#tasks.values(), ({ level }) => level);
-    const now = (entry: Entry): Evidence => decayed(entry, batch, half_life);
-    this.#priors = new Map(Array.from(byLevel, ([level, entries]) => [level, priorOf(entries.map(now))]));
+    this.#priors = new Map(
+      Array.from(byLevel, ([level, entries]) => [level, priorOf(entries, batch, half_life)]),
+    );
     for (const [task, entry] of this.#tasks) {
-      const posterior = posteriorOf(entry, this.#priors.get(entry.level) as number);
-      const pool = now(entry).trials < 1 ? "fresh" : likeliest(placementOf(posterior, pass_rate));
+      const isStale = decayed(entry, batch, half_life).trials < 1;
+      const posterior = posteriorOf(entry, this.#priors.get(entry.level) as Prior);
+      const pool = isStale ? "stale" : likeliest(placementOf(posterior, pass_rate));
       if (pool !== entry.pool) this.#tasks.set(task, { ...entry, pool });
     }
   }
@@ -168,7 +176,7 @@ export class TaskPool {
     const column = <K extends keyof Entry>(name: K): Entry[K][] => entries.map((entry) => entry[name]);
     return {
       turns: this.#turns.state(),
-      fresh: this.#fresh,
+      draws: this.#draws,
       progress: this.#progress,
       tasks: {
         task: column("task"),
@@ -183,9 +191,9 @@ export class TaskPool {
   }
 
   /** @param batch of the last results */
-  restore({ turns, fresh, progress, tasks }: PoolState, batch: number): void {
+  restore({ turns, draws, progress, tasks }: PoolState, batch: number): void {
     this.#turns.restore(turns);
-    this.#fresh = fresh;
+    this.#draws = draws;
     this.#tasks.clear();
     for (const [i, task] of tasks.task.entries()) {
       const at = (column: readonly number[]): number => column[i] as number;
@@ -197,7 +205,7 @@ export class TaskPool {
         at: at(tasks.at),
         drawn: at(tasks.drawn),
         underWay: at(tasks.underWay),
-        pool: "fresh",
+        pool: "stale",
       });
     }
     this.#progress = progress;
@@ -216,12 +224,12 @@ export class TaskPool {
     return { first, oldest };
   }
 
-  #draw(task: number, number: number): number {
+  #draw(task: number): number {
     const { underWay, ...entry } = this.#tasks.get(task) ?? {
       ...NO_EVIDENCE,
-      ...{ task, level: undefined, pool: "fresh" as const, underWay: 0 },
+      ...{ task, level: undefined, pool: "stale" as const, underWay: 0 },
     };
-    this.#tasks.set(task, { ...entry, drawn: number, underWay: underWay + 1 });
+    this.#tasks.set(task, { ...entry, drawn: this.#draws, underWay: underWay + 1 });
     return task;
   }
 
