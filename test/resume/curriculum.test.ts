@@ -1,14 +1,21 @@
 import { expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
 import { type JsonObject, score } from "@mrlm/spec";
-import { type BigramOutcome, type BigramTraining, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import {
+  type BigramOutcome,
+  type BigramTraining,
+  lettersEnvironment,
+  trainBigram,
+  trainBigramInterrupted,
+} from "@mrlm/testing";
 
 /** A third of the tasks is solved by every answer, a third by none. */
 const mixed = (id: `${string}@${number}`) =>
   lettersEnvironment({
     id,
     tasks: 30,
-    reward: (text, { index }) => score([1, 0, [...text].filter((letter) => letter === "a").length / 8][index % 3] as number),
+    reward: (text, { index }) =>
+      score([1, 0, [...text].filter((letter) => letter === "a").length / 8][index % 3] as number),
   });
 
 function training(play: JsonObject): BigramTraining {

@@ -20,7 +20,10 @@ const shapes = fc.record({
   learnSeconds: fc.constantFrom(0.001, 0.03, 0.5),
   atOnce: fc.constantFrom(1, 3, 1_000),
 });
-const CURRICULUM = { pass_rate: [0.1, 0.9], fresh: 0.2, hard: 0.1, half_life: 3, mixture: "weights" } as const;
+const CURRICULUM: PacedShape["curriculum"] = {
+  pass_rate: [0.1, 0.9],
+  ...{ fresh: 0.2, hard: 0.1, half_life: 3, mixture: "weights" },
+};
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 describe("async play that waits", () => {
@@ -107,7 +110,7 @@ describe("async play that waits", () => {
   test("with a curriculum the tasks depend neither on the durations of play nor on the delays of samplers, nor on a kill", async () => {
     const shape: PacedShape = {
       ...{ takes: 16, groups: 3, learnSeconds: 0.05, durationOf: randomDurations(7), mode: { mode: "async", lag: 2 } },
-      curriculum: CURRICULUM,
+      ...{ curriculum: CURRICULUM },
       refuses: (task) => task % 3 === 2,
       rewardOf: (_, task) => [0, 0.5, 1][task % 3] as number,
     };

@@ -165,12 +165,7 @@ function numberOf(id: string): number {
   return Number(id.split("/")[2]);
 }
 
-function groupOf(
-  id: string,
-  task: string,
-  [began, ended]: readonly [number, number],
-  reward: number,
-): TrajectoryGroup {
+function groupOf(id: string, task: string, [began, ended]: readonly [number, number], reward: number): TrajectoryGroup {
   const segment = {
     tokens: Int32Array.of(1, 2, 3),
     logprobs: Float32Array.of(0, -1, -2),

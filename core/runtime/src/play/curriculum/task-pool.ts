@@ -160,9 +160,7 @@ export class TaskPool {
     const { half_life, pass_rate } = this.#settings;
     this.#progress = this.#progressAt(batch);
     const byLevel = Map.groupBy(this.#tasks.values(), ({ level }) => level);
-    this.#priors = new Map(
-      Array.from(byLevel, ([level, entries]) => [level, priorOf(entries, batch, half_life)]),
-    );
+    this.#priors = new Map(Array.from(byLevel, ([level, entries]) => [level, priorOf(entries, batch, half_life)]));
     for (const [task, entry] of this.#tasks) {
       const isStale = decayed(entry, batch, half_life).trials < 1;
       const posterior = posteriorOf(entry, this.#priors.get(entry.level) as Prior);
