@@ -170,7 +170,7 @@ function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
-    ...defined({ dataFiles: described.dataFiles }),
+    ...defined({ dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }

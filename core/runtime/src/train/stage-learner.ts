@@ -175,6 +175,7 @@ function playParts(context: RunContext, { name, learners, iterations }: Prepared
     ...stageSampling(prepared.config, stage),
     environments: prepared.environments,
     seed: stageSeed(seed, state.stage),
+    ...defined({ curriculum: stage.curriculum }),
     iterations,
     mode: play,
     // In turn the engine samples too; beside learning it has no time for it.
