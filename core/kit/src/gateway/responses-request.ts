@@ -175,14 +175,15 @@ export function outputParts(given: GivenItem, place: string): Part[] {
 
 /** Joins the items of one turn of the assistant, and those of one turn of results. */
 function toMessages(items: readonly Item[]): Message[] {
-  const messages: Message[] = [];
+  const messages: { readonly role: Message["role"]; readonly parts: Part[] }[] = [];
   const checked: { role: string; index: number; tool_calls?: { id: string }[]; tool_call_id?: string }[] = [];
   const names = new Map<string, string>();
   for (const [index, each] of items.entries()) {
     const role = roleOf(each);
-    const isJoined = (role === "assistant" || role === "tool") && messages.at(-1)?.role === role;
+    const last = messages.at(-1);
+    const isJoined = (role === "assistant" || role === "tool") && last?.role === role;
     const parts = partsOf(each, names, `input.${index}`);
-    if (isJoined) messages.push({ role, parts: [...(messages.pop() as Message).parts, ...parts] });
+    if (isJoined) last.parts.push(...parts);
     else messages.push({ role, parts });
     const calls = each.type === "function_call" ? [{ id: each.call_id }] : [];
     if (each.type === "function_call_output") checked.push({ role, index, tool_call_id: each.call_id });
