@@ -1,5 +1,5 @@
 /**
- * npm run bench -- eval [--json] [--rounds N] [--tasks N]: cost of an evaluation that can be resumed (keys, episode store, results from the store) over one that is kept in memory alone:
+ * npm run bench -- eval [--json] [--rounds N] [--tasks N] [--model RUN]: cost of an evaluation that can be resumed (keys, episode store, results from the store) over one that is kept in memory alone:
  * `resume_overhead` is the median over rounds of the ratio of their CPU seconds, engine and store included, less 1. Both play the same episodes with the model of the quickstart,
  * in turn. `resume_seconds` is the time in which a finished evaluation is read again.
  */
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     rounds: { type: "string", default: "5" },
     tasks: { type: "string", default: "128" },
+    model: { type: "string" },
   },
 });
 /** Tokens of an answer: that of the quickstart's run. */
@@ -49,14 +50,14 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
 }
 
 const directory = fileURLToPath(new URL("../../", import.meta.url));
-const console_ = createConsole({ json: true, stdout: new PassThrough().resume(), stderr: process.stderr });
-console.error("training the model");
-const run = await trainingRun(TOKENS, 1);
+const silent = createConsole({ json: true, stdout: new PassThrough().resume(), stderr: process.stderr });
+if (values.model === undefined) console.error("training the model");
+const run = values.model === undefined ? await trainingRun(TOKENS, 1) : { directory: values.model };
 // The environments run in this process: the command of the server is that of `mrlm`.
 const args = { model: run.directory, environment: "math", split: "eval", set: ["server.spawn=false"] };
 const given = await rolloutSessionConfig(args, () => Promise.reject(new MrlmError("INTERNAL", "no model is fetched")));
 const { signal } = new AbortController();
-const session = await openRolloutSession({ console: console_, directory }, args, given, signal);
+const session = await openRolloutSession({ console: silent, directory }, args, given, signal);
 const output = mkdtempSync(join(tmpdir(), "mrlm-bench-eval-"));
 try {
   const { ref, players } = session.environment;
@@ -107,5 +108,5 @@ try {
 } finally {
   await session.close();
   rmSync(output, { recursive: true });
-  rmSync(dirname(run.directory), { recursive: true });
+  if (values.model === undefined) rmSync(dirname(run.directory), { recursive: true });
 }

@@ -24,7 +24,7 @@ export type Begin = (folder: string, run: string | undefined) => readonly string
 /** Stored episodes by stage, task and member, with their numbers. */
 type Stored = ReadonlyMap<string, readonly number[]>;
 
-/** What kills have done. */
+/** Result of the kills. */
 export interface KilledEvaluations {
   readonly killed: number;
   readonly evaluations: number;
