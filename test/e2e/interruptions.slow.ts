@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "@jest/globals";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -93,10 +93,11 @@ describeWithEngine(
     });
 
     test("N3: an evaluation that is stopped by Ctrl-C prints the table of what has ended, and keeps its episodes in the store", async () => {
-      const store = join(output, "stopped.sqlite");
+      const runs = join(output, "stopped");
       const kept = (): number => {
         try {
-          const database = new DatabaseSync(store, { readOnly: true });
+          const [name = ""] = readdirSync(runs);
+          const database = new DatabaseSync(join(runs, name, "episodes.sqlite"), { readOnly: true });
           const row = database.prepare("select count(*) as n from v_episodes").get() as { n: number };
           database.close();
           return row.n;
@@ -105,7 +106,7 @@ describeWithEngine(
         }
       };
       const sizes = ["-n", "8", "--samples", "2000"];
-      const flags = ["--model", finishedRun, "--environment", "math", ...sizes, "--store", store];
+      const flags = ["--model", finishedRun, "--environment", "math", ...sizes, "--set", `output=${runs}`];
       const evaluation = new Mrlm(["eval", ...flags]);
       while (kept() < 8) await sleep(20);
       evaluation.child.kill("SIGINT");

@@ -5,12 +5,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { randomStream } from "@mrlm/kit";
 import { type ChatServer, startChatServer } from "@mrlm/testing";
 import { COMMAND, ROOT } from "../../e2e/support/mrlm.ts";
 
-/** Tasks and samples of evaluated.ts. */
+/** Tasks and samples of the command; evaluated.ts has as many episodes. */
 const [TASKS, SAMPLES] = [16, 5];
 const EPISODES = TASKS * (1 + SAMPLES);
 /** Evaluations that are killed at the same time. */
@@ -24,7 +23,7 @@ export type Begin = (folder: string, run: string | undefined) => readonly string
 /** Stored episodes by stage, task and member, with their numbers. */
 type Stored = ReadonlyMap<string, readonly number[]>;
 
-/** What kills have done. */
+/** Result of the kills. */
 export interface KilledEvaluations {
   readonly killed: number;
   readonly evaluations: number;
@@ -127,7 +126,7 @@ export class EvaluationKills {
 /** Evaluations by the parts of the command: a process begins within a fraction of a second. */
 export const beginParts: Begin = (folder) => [
   "--conditions=mrlm-source",
-  fileURLToPath(new URL("./evaluated.ts", import.meta.url)),
+  join(ROOT, "core/runtime/test/support/evaluated.ts"),
   folder,
 ];
 

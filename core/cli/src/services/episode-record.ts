@@ -18,14 +18,12 @@ export interface EpisodeOrigin {
 /** Adds the episodes of `mrlm collect` to an episode store. A fault is reported once, and the command continues. */
 export class EpisodeRecord {
   readonly #console: Console;
-  readonly #origin: EpisodeOrigin;
   readonly #runStep: number;
   #store: EpisodeStore | undefined;
   #written: Promise<void> = Promise.resolve();
 
   private constructor(console: Console, origin: EpisodeOrigin, store: EpisodeStore | undefined) {
     this.#console = console;
-    this.#origin = origin;
     this.#runStep = stepOf(origin);
     this.#store = store;
   }

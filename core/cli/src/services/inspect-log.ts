@@ -4,7 +4,7 @@ import { type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import type { JsonObject, JsonValue, Trajectory } from "@mrlm/spec";
 import type { EpisodeReader } from "@mrlm/store";
 import { VERSION } from "../version.ts";
-import { kindsOf, type RecordedResult } from "./evaluation-run.ts";
+import type { kindsOf, RecordedResult } from "./evaluation-run.ts";
 import { ZipFile } from "./zip-file.ts";
 
 type Kind = ReturnType<typeof kindsOf>[number];
