@@ -170,7 +170,7 @@ describe("encoding and decoding keeps", () => {
       { models: [], sampledModels: ["policy", "other"], concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
       {
         ...{ models: [], concurrency: 1 },
-        assumedDevices: { name: "h100x8", bytes: 80e9, ranks: 8, shardsWeights: true },
+        assumedDevices: { name: "h100x8", bytes: 80e9, ranks: 8, shardsWeights: true, context: 2, tensor: 2 },
       },
     ])
       expectSame(
