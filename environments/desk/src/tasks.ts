@@ -51,14 +51,10 @@ export function deskTasks(options: DeskOptions): TaskSource<PublicDesk, PrivateD
   });
 }
 
-/** Draws the numbers of cases. In the terse style the customer's own are A and B: small models have the surname alone to copy. */
+/** Draws the numbers of cases: of the terse style single letters, which small models copy sooner. */
 function drawNumbers(random: RandomStream, style: DeskOptions["style"]): readonly string[] {
-  const letters = [..."ABCDEFGH"];
-  if (style === "terse") return letters.slice(0, OTHERS + 2);
-  return random
-    .shuffle(letters)
-    .slice(0, OTHERS + 2)
-    .map((letter) => `${letter}${random.integer(10, 99)}`);
+  const letters = random.shuffle([..."ABCDEFGH"]).slice(0, OTHERS + 2);
+  return style === "terse" ? letters : letters.map((letter) => `${letter}${random.integer(10, 99)}`);
 }
 
 /** Draws a kind of decision, and then a case and a request with it. */
