@@ -8,7 +8,6 @@ import { evaluationsOf } from "./support/evaluations.ts";
 const EXAMPLES = [
   ["words", "words@1", 0.5],
   ["instructions", "instructions@1", 0.5],
-  ["desk", "desk@1/agent", 0.5],
 ] as const;
 
 describeWithEngine("tiny models learn level 1 (skipped where `npm run setup` has not run)", () => {
