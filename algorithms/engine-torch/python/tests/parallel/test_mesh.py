@@ -55,6 +55,20 @@ def test_two_ranks_of_a_context_with_divided_weights_are_one_rank() -> None:
         ("experts", (1, 1, 2), "fsdp"),
         ("qwen2", (1, 4, 1), "ddp"),
         ("qwen3", (1, 2, 2), "fsdp"),
+        *(
+            pytest.param(*case, marks=pytest.mark.parallel)
+            for case in (
+                ("qwen2", (1, 1, 2), "ddp"),
+                ("qwen3", (1, 1, 4), "ddp"),
+                ("llama", (2, 1, 2), "ddp"),
+                ("llama", (1, 1, 2), "fsdp"),
+                ("mistral with a window", (1, 2, 1), "ddp"),
+                ("qwen3", (1, 2, 1), "fsdp"),
+                ("qwen3", (1, 2, 2), "ddp"),
+                ("experts", (1, 2, 1), "fsdp"),
+                ("experts", (1, 2, 2), "fsdp"),
+            )
+        ),
     ],
     ids=str,
 )
@@ -67,30 +81,18 @@ def test_a_mesh_is_one_rank_in_a_few_steps(family: str, sizes: tuple[int, int, i
 @pytest.mark.parametrize(
     ("family", "sizes", "strategy"),
     [
-        # Tensor parallel.
-        ("qwen2", (1, 1, 2), "ddp"),
+        # Tensor parallel, with FSDP2 and without it.
         ("qwen3", (1, 1, 2), "ddp"),
-        ("qwen3", (1, 1, 4), "ddp"),
-        ("llama", (2, 1, 2), "ddp"),
-        # With FSDP2.
         ("qwen3", (2, 1, 2), "fsdp"),
-        ("llama", (1, 1, 2), "fsdp"),
-        # Context parallel by heads, and by gathered keys beyond the two key heads.
+        # Context parallel by heads, and by gathered keys beyond the two key heads; with FSDP2 and without it.
         ("qwen2", (1, 2, 1), "ddp"),
-        ("mistral with a window", (1, 2, 1), "ddp"),
-        ("qwen2", (1, 4, 1), "ddp"),
         ("mistral with a window", (1, 4, 1), "ddp"),
-        # With FSDP2.
-        ("qwen3", (1, 2, 1), "fsdp"),
         ("qwen2", (2, 2, 1), "fsdp"),
         ("mistral with a window", (1, 4, 1), "fsdp"),
         # All three, and experts.
-        ("qwen3", (1, 2, 2), "ddp"),
         ("qwen3", (1, 2, 2), "fsdp"),
         ("experts", (1, 1, 2), "ddp"),
         ("experts", (2, 1, 2), "fsdp"),
-        ("experts", (1, 2, 1), "fsdp"),
-        ("experts", (1, 2, 2), "fsdp"),
     ],
     ids=str,
 )

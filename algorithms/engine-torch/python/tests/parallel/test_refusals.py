@@ -11,7 +11,7 @@ from mrlm_engine.cli import parse_arguments
 from mrlm_engine.compute.mesh import mesh_sizes
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from parallel.learning import MOE, QWEN3, create, make_state
+from parallel.learning import QWEN3, create, make_state
 from parallel.world import RankError, run_ranks
 
 GEMMA: dict[str, Any] = {**LLAMA, "model_type": "gemma2", "head_dim": 8, "query_pre_attn_scalar": 8}
@@ -27,7 +27,7 @@ def refused(sizes: tuple[int, int, int], config: dict[str, Any], **fields: Any) 
     [
         ((1, 1, 2), GPT2, {}, "transformers has no plan by which 2 ranks share the products of 'policy' \\(gpt2\\)"),
         ((1, 1, 2), {**QWEN3, "num_key_value_heads": 1}, {}, "evenly, which has num_key_value_heads 1"),
-        ((1, 1, 2), {**MOE, "moe_intermediate_size": 15}, {}, "evenly, which has moe_intermediate_size 15"),
+        ((1, 1, 2), {**LLAMA, "intermediate_size": 45}, {}, "evenly, which has intermediate_size 45"),
         ((1, 1, 2), LLAMA, {"lora": pb.Lora(rank=2, alpha=4.0)}, "has an adapter"),
         ((1, 2, 1), GEMMA, {}, "has layers whose sequences 2 ranks cannot share"),
     ],
