@@ -120,7 +120,7 @@ describe("async play that waits", () => {
       await pacedPlay({
         ...all,
         durationOf: (number, task) => {
-          // What is played anew after a kill is the same.
+          // A group that is played anew after a kill has the same task.
           expect(tasks[number] ?? task).toBe(task);
           tasks[number] = task;
           return durationOf(number, task);

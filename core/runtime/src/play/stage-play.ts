@@ -4,6 +4,7 @@ import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
+import { Curriculum } from "./curriculum/curriculum.ts";
 import type { CurriculumSettings } from "./curriculum/task-pool.ts";
 import type { PlayClock } from "./play-clock.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
@@ -11,7 +12,7 @@ import { selectionOf } from "./selection.ts";
 import { agesOf } from "./staleness.ts";
 import { type GroupPlayer, type PlayingWeights, TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
-import { type TaskOrder, taskOrder, type TaskPosition } from "./task-order.ts";
+import { type TaskOrder, taskOrder, type TaskPosition, trainOrders } from "./task-order.ts";
 
 /** Progress of the play of a stage as of the last batch that was taken. */
 export interface StagePlayState extends SourceState {
@@ -221,10 +222,14 @@ export class StagePlay {
 }
 
 function orderOf({ environments, seed, curriculum: settings, mode }: StagePlayParts, plan: PlayPlan): TaskOrder {
-  const { name, groups } = plan;
+  const [name, { groups }] = [`${plan.name}/tasks`, plan];
+  if (settings === undefined) return taskOrder(environments, name, seed);
   const ahead = mode.mode === "async" ? (mode.lag + 1) * groups : undefined;
-  const curriculum = settings && { settings, groups, ...defined({ ahead }) };
-  return taskOrder(environments, `${name}/tasks`, seed, curriculum);
+  return new Curriculum(environments, trainOrders(environments, name, seed), {
+    settings,
+    groups,
+    ...defined({ ahead }),
+  });
 }
 
 function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, state: StagePlayState): TakeSource {

@@ -1,7 +1,7 @@
 import { epochOrder, type EpochOrder, indexOrder, weightedRoundRobin } from "@mrlm/kit/learning";
 import type { JsonValue, TaskId, TrainingEnvironment, TrajectoryGroup } from "@mrlm/spec";
 import type { z } from "zod";
-import { Curriculum, type CurriculumPlan, type curriculumState } from "./curriculum/curriculum.ts";
+import type { curriculumState } from "./curriculum/curriculum-state.ts";
 
 /** Tasks of one environment in a draw. */
 export interface TaskDraw {
@@ -19,7 +19,7 @@ export interface TaskPosition {
 
 /**
  * Order of training tasks: environments by weight, the tasks of each without replacement in an epoch. Their order is random, or by index if the
- * environment orders its split. An adaptive order ({@link Curriculum}) depends on the results too.
+ * environment orders its split. An adaptive order (`Curriculum`) depends on the results too.
  */
 export interface TaskOrder {
   /** Draws the next tasks, by environment in the order of the configuration. */
@@ -36,15 +36,17 @@ function trainOrder({ splits, orderedSplits }: TrainingEnvironment, name: string
   return orderedSplits.includes("train") ? indexOrder(size) : epochOrder(size, name, seed);
 }
 
+/**
+ * Returns the order of the tasks of each environment.
+ * @param name of the random streams, unique in a stage
+ */
+export function trainOrders(environments: readonly TrainingEnvironment[], name: string, seed: number): EpochOrder[] {
+  return environments.map((environment, i) => trainOrder(environment, `${name}/${i}`, seed));
+}
+
 /** @param name of the random streams, unique in a stage */
-export function taskOrder(
-  environments: readonly TrainingEnvironment[],
-  name: string,
-  seed: number,
-  curriculum?: CurriculumPlan,
-): TaskOrder {
-  const orders = environments.map((environment, i) => trainOrder(environment, `${name}/${i}`, seed));
-  if (curriculum !== undefined) return new Curriculum(environments, orders, curriculum);
+export function taskOrder(environments: readonly TrainingEnvironment[], name: string, seed: number): TaskOrder {
+  const orders = trainOrders(environments, name, seed);
   const turns = weightedRoundRobin(environments.map(({ weight }) => weight));
   return {
     take(count) {

@@ -4,7 +4,7 @@ import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
-import { curriculumState } from "../play/curriculum/curriculum.ts";
+import { curriculumState } from "../play/curriculum/curriculum-state.ts";
 import type { StagePlayState } from "../play/stage-play.ts";
 import type { EvaluationPoint } from "../evaluation/evaluate.ts";
 import type { PublishedWeights } from "../models/engine-views.ts";

@@ -2,7 +2,8 @@ import { randomStream } from "@mrlm/kit";
 import { score, type TrainingEnvironment, type TrajectoryGroup } from "@mrlm/spec";
 import { curriculumSection } from "../../src/config/sections/stages.ts";
 import type { CurriculumSettings } from "../../src/play/curriculum/task-pool.ts";
-import { taskOrder, type TaskOrder, type TaskPosition } from "../../src/play/task-order.ts";
+import { Curriculum } from "../../src/play/curriculum/curriculum.ts";
+import { type TaskOrder, type TaskPosition, trainOrders } from "../../src/play/task-order.ts";
 
 export interface CurriculumShape {
   readonly seed?: number;
@@ -25,7 +26,7 @@ export function curriculumOrder({ seed = 3, environments, settings, groups, ahea
     hasDemonstrations: false,
     demonstrate: async () => [],
   }));
-  return taskOrder(all, "test", seed, {
+  return new Curriculum(all, trainOrders(all, "test", seed), {
     settings: { ...curriculumSection.parse({}), ...settings } as CurriculumSettings,
     groups,
     ...(ahead !== undefined && { ahead }),

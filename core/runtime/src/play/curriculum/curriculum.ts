@@ -1,10 +1,9 @@
 import { MrlmError, type TaskId, type TrainingEnvironment, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpochOrder } from "@mrlm/kit/learning";
-import { z } from "zod";
 import { environmentLabel, environmentOf } from "../labels.ts";
 import type { TaskDraw, TaskOrder, TaskPosition } from "../task-order.ts";
 import { CreditTurns } from "./credit-turns.ts";
-import { type CurriculumSettings, type Outcome, poolState, TaskPool } from "./task-pool.ts";
+import { type CurriculumSettings, type Outcome, TaskPool } from "./task-pool.ts";
 
 /** Adaptive order of the tasks of a stage. */
 export interface CurriculumPlan {
@@ -17,18 +16,6 @@ export interface CurriculumPlan {
    */
   readonly ahead?: number;
 }
-
-const count = z.int().nonnegative();
-
-/** State of a curriculum. */
-export const curriculumState = z.object({
-  draws: count,
-  batches: count,
-  turns: z.array(z.number()),
-  /** Results that do not count yet, in the order of observation: environment, task, passes, trials, and level if there is one. */
-  waiting: z.array(z.array(z.number())),
-  pools: z.array(poolState),
-});
 
 interface PlacedOutcome extends Outcome {
   /** Index of the environment in the configuration. */
