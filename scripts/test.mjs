@@ -3,6 +3,7 @@
 // With --suite NAME first, it runs another part, which has an npm script of its own:
 //   all              the fast tests, the slow ones (test/**/*.slow.ts, and `slow` of pytest), and a seeded sample of each suite below
 //   engine           the Python tests of the engine alone
+//   parallel         meshes of 2 and 4 ranks in the engine, in the long form
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
 //   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
 //   models           real models, which PyPI has: --only smollm2, --short (three steps of GRPO)
@@ -57,6 +58,7 @@ await script(async () => {
 async function runSuite(python, suite, options) {
   if (suite === undefined) return [await runJest([...options, ...BOTH_TIERS])];
   if (suite === "engine") return [await runPytest(python, options)];
+  if (suite === "parallel") return [await runPytest(python, ["-m", "", "tests/parallel", ...options])];
   if (suite === "models") {
     const { values } = parseArgs({ args: options, options: { only: { type: "string" }, short: { type: "boolean" } } });
     if (values.only !== undefined) process.env.MRLM_TEST_MODEL = values.only;

@@ -3,9 +3,12 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import codePlugin from "@mrlm/environment-code";
 import debatePlugin from "@mrlm/environment-debate";
+import deskPlugin from "@mrlm/environment-desk";
+import instructionsPlugin from "@mrlm/environment-instructions";
 import mathPlugin from "@mrlm/environment-math";
 import researchPlugin from "@mrlm/environment-research";
 import toolsPlugin from "@mrlm/environment-tools";
+import wordsPlugin from "@mrlm/environment-words";
 import judgeRules from "@mrlm/judge-rules";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import sandboxJavascript from "@mrlm/sandbox-javascript";
@@ -23,7 +26,16 @@ const EVAL = 100;
 let host: LocalHost;
 
 beforeAll(async () => {
-  const environments = [codePlugin, debatePlugin, mathPlugin, researchPlugin, toolsPlugin];
+  const environments = [
+    codePlugin,
+    debatePlugin,
+    deskPlugin,
+    instructionsPlugin,
+    mathPlugin,
+    researchPlugin,
+    toolsPlugin,
+    wordsPlugin,
+  ];
   const services = [
     judgeRules,
     sandboxJavascript,
@@ -43,10 +55,15 @@ const CASES: readonly (readonly [id: string, options: JsonObject])[] = [
   ["code", {}],
   ["code", { style: "terse", difficulty_range: [1, 1] }],
   ["debate", {}],
+  ["desk", {}],
+  ["instructions", {}],
+  ["instructions", { style: "terse" }],
   ["math", {}],
   ["math", { style: "terse", difficulty_range: [1, 1] }],
   ["research", {}],
   ["tools", {}],
+  ["words", {}],
+  ["words", { style: "terse", levels: 1 }],
 ];
 
 test.each(CASES)("D7: no prompt of %s %j in eval stands in train", async (id, options) => {

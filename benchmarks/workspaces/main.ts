@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs, promisify } from "node:util";
 import type { Workspace } from "@mrlm/spec";
 import { LocalWorkspaces } from "@mrlm/sandbox";
+import { IMAGE, missingEngine, startEngine } from "../../plugins/workspace-docker/test/support/engine.ts";
 
 const { values } = parseArgs({
   options: {
@@ -47,6 +48,39 @@ function residentMib(): number {
     }
   };
   return Math.round(bytesOf(String(process.pid)) / 2 ** 20);
+}
+
+/** Returns the times of Podman, over an image of some programs of this machine, which is smaller than the base of the workspaces; none where it does not run. */
+async function podmanTimes(): Promise<{ readonly podman_open_p50_ms?: number; readonly podman_exec_p50_ms?: number }> {
+  if (missingEngine !== undefined) {
+    console.error(`without Podman: ${missingEngine}`);
+    return {};
+  }
+  const engine = await startEngine();
+  try {
+    const times = Math.ceil(count / 6);
+    const start = (at: number): Promise<string> =>
+      engine.podman(
+        "run",
+        "--detach",
+        "--ulimit",
+        "host",
+        "--network",
+        "none",
+        "--name",
+        `bench${at}`,
+        IMAGE,
+        "sleep",
+        "infinity",
+      );
+    const podman_open_p50_ms = await repeat(times, start);
+    return {
+      podman_open_p50_ms,
+      podman_exec_p50_ms: await repeat(times, () => engine.podman("exec", "bench0", "true")),
+    };
+  } finally {
+    await engine.close();
+  }
 }
 
 const pooled = await LocalWorkspaces.make({ warm: 4, images });
@@ -95,12 +129,14 @@ const echoes = await Promise.all(many.map(async (each) => (await each.exec("echo
 const rss_mib = residentMib() - before;
 const ended = await timed(async () => Promise.all([pooled.close(), plain.close()]));
 
+const podman = await podmanTimes();
+
 const result = {
   open_p50_ms,
   workspaces_per_s: Number((count / seconds).toFixed(1)),
   exec_p50_ms,
   exec_ratio_bwrap: Number((exec_p50_ms / bwrap_p50_ms).toFixed(2)),
-  ...{ shell_p50_ms, snapshot_p50_ms, restore_p50_ms },
+  ...{ shell_p50_ms, snapshot_p50_ms, restore_p50_ms, ...podman },
   concurrent: echoes.filter((code) => code === 0).length,
   rss_mib,
   close_200_ms: Math.round(ended),

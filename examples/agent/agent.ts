@@ -11,7 +11,7 @@ export async function answer(model: LanguageModel, order: string, abortSignal?: 
       order: tool({
         description: "Returns the article of an order.",
         inputSchema: z.object({ id: z.string() }),
-        execute: ({ id }) => (/^\d{3}$/.test(id) ? articleOf(id) : "none"),
+        execute: ({ id }) => (/^\d{3,4}$/.test(id) ? articleOf(id) : "none"),
       }),
       price: tool({
         description: "Returns the price of an article.",

@@ -2,7 +2,7 @@ import { randomStream } from "@mrlm/kit";
 
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
-/** Returns the article of an order: three digits to two letters. */
+/** Returns the article of an order: three or four digits to two letters. */
 export function articleOf(order: string): string {
   const random = randomStream("article", Number(order));
   return random.pick(LETTERS) + random.pick(LETTERS);

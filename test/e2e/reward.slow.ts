@@ -82,6 +82,33 @@ describeWithEngine("a run with reward@1 (skipped where `npm run setup` has not r
     expect(better?.reward).toBeGreaterThan((worse?.reward as number) + 0.5);
   }, 600_000);
 
+  const watched = (model: string, name: string, steps = 6): string => {
+    const environments = TINY.environments.map((each) => ({ ...each, watch: { scorer: "reward-model@1", share: 1 } }));
+    const stages = [{ algorithm: "grpo@1", steps, prompts_per_step: 4, group_size: 8, learning_rate: 1e-3 }];
+    const plugins = { "@mrlm/reward-model": { model } };
+    return writeConfig(directory, { ...TINY, name, environments, stages, plugins, eval: { tasks: 0 } }, `${name}.yaml`);
+  };
+
+  test("a watch by it measures the same when a run is resumed, and leaves its bits", async () => {
+    const whole = await train("--config", watched(finished, "watched"), "--output", join(directory, "watched"));
+    const part = await train("--config", watched(finished, "stopped", 3), "--output", join(directory, "stopped"));
+    const resumed = await train("--resume", runOf(part), "--steps", "6");
+    expect([whole.code, part.code, resumed.code]).toEqual([0, 0, 0]);
+    const rewards = ({ events }: Finished): unknown[] =>
+      events.flatMap(({ event, metrics }) =>
+        event === "iteration" ? [(metrics as Record<string, number>)["watch/reward"]] : [],
+      );
+    expect(rewards(whole)).toEqual(Array.from({ length: 6 }, () => expect.any(Number)));
+    expect(rewards(resumed)).toEqual(rewards(whole).slice(3));
+    expect(digest(runOf(resumed), "model.safetensors")).toBe(digest(runOf(whole), "model.safetensors"));
+  }, 900_000);
+
+  test("a path without a model is refused before the engine starts", async () => {
+    const { code, stderr } = await run(["train", "--config", watched(join(directory, "finishd"), "missing")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("MODEL_DIRECTORY_MISSING")]);
+    expect(stderr).not.toContain("starting the engine");
+  }, 120_000);
+
   test("a model without a value head gives no score, and no zero", async () => {
     const rows = join(directory, "rows.jsonl");
     const plain = join(directory, "plain");

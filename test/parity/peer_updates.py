@@ -5,6 +5,7 @@ same tokens with plain gradient steps, and compares with the checkpoint `after`.
 and the largest difference of any weight relative to the largest change of any.
 """
 
+import functools
 import json
 import os
 import sys
@@ -31,6 +32,7 @@ from trl import (
     SFTConfig,
     SFTTrainer,
 )
+from trl.experimental.gkd import GKDConfig, GKDTrainer
 from trl.experimental.orpo import ORPOConfig, ORPOTrainer
 
 
@@ -261,11 +263,43 @@ def grpo(case, model, tokenizer, output):
     )
 
 
+def padded(rows):
+    """Returns the batch of GKD from our episodes, each of one row."""
+    width = max(len(row["tokens"]) for row in rows)
+    batch: dict[str, list[list[int]]] = {"input_ids": [], "attention_mask": [], "labels": []}
+    for row in rows:
+        tokens, rest = row["tokens"], width - len(row["tokens"])
+        batch["input_ids"].append(tokens + [0] * rest)
+        batch["attention_mask"].append([1] * len(tokens) + [0] * rest)
+        labels = [t if chosen else -100 for t, chosen in zip(tokens, row["mask"], strict=True)]
+        batch["labels"].append(labels + [-100] * rest)
+    return {name: torch.tensor(values) for name, values in batch.items()}
+
+
+def distillation(case, model, tokenizer, output):
+    rows = [row for episode in case["episodes"] for row in episode["rows"]]
+    # The episodes are those of our policy: TRL generates none.
+    config = GKDConfig(**settings(case, output, len(rows)), beta=1.0, lmbda=0.0, max_length=None)
+    trainer = GKDTrainer(
+        model=model,
+        teacher_model=load(case["teacher"]),
+        args=config,
+        data_collator=padded,
+        train_dataset=Dataset.from_list(rows),
+        processing_class=tokenizer,
+    )
+    # The trainer leaves its temperature to generation, and compares the distributions at 1.
+    trainer.generalized_jsd_loss = functools.partial(GKDTrainer.generalized_jsd_loss, temperature=case["temperature"])
+    return trainer
+
+
 TRAINERS = {"sft": sft, "dpo": dpo, "kto": kto, "grpo": grpo, "reward": reward}
 
 
 def trainer_of(case):
-    return orpo if case["options"].get("loss") == "orpo" else TRAINERS[case["kind"]]
+    if case["options"].get("loss") == "orpo":
+        return orpo
+    return distillation if "distill_coefficient" in case["options"] else TRAINERS[case["kind"]]
 
 
 def run(case):

@@ -48,10 +48,15 @@ const CASES: readonly (readonly [Kind, string, JsonObject])[] = [
       clip_high: 0.02,
     },
   ],
+  [
+    "grpo",
+    "distillation over the whole vocabulary (TRL: GKD, beta 1)",
+    { ...batch, distill_coefficient: 1, reward_coefficient: 0, distill_top_k: "all" },
+  ],
   ["grpo", "cispo", { ...batch, updates_per_step: 2, policy_loss: "cispo", clip_high: 0.1 }],
 ];
 
-/** Metric that is TRL's loss; that of a divergence is added. */
+/** Metric that is TRL's loss; those of a divergence are added. */
 const LOSSES: Record<Kind, string> = {
   sft: "loss/nll",
   dpo: "loss/preference",
@@ -99,7 +104,7 @@ const peer = process.env["MRLM_PEER_PYTHON"];
       expect(verdict.difference).toBeLessThan(1e-5);
       const of = (name: string): number => mean(reports.map(({ metrics }) => meanOf(metrics[name] ?? 0)));
       expect(of("optim/grad_norm") / mean(verdict.norms)).toBeCloseTo(1, 5);
-      const ours = of(LOSSES[kind]) + of("loss/kl");
+      const ours = of(LOSSES[kind]) + of("loss/kl") + of("distill/kl");
       expect(ours).toBeCloseTo(mean(verdict.losses), 5);
       if (name.endsWith("with a divergence"))
         expect(meanOf(reports[1]?.metrics["kto/divergence"])).toBeGreaterThan(0.01);

@@ -90,7 +90,7 @@ test("N4: the file of `mrlm eval --store` is shown in the viewer: its episodes w
     const { runs } = await get<{ runs: { id: string; status: string }[] }>("runs", alone);
     expect(runs).toMatchObject([{ id: "ev.sqlite", status: "store" }]);
     expect(await get("runs/ev.sqlite", alone)).toMatchObject({ environments: ["letters@1"], findings: [] });
-    for (const section of ["config", "metrics", "workers", "choices"])
+    for (const section of ["config", "metrics", "workers", "choices", "tasks"])
       expect(await get(`runs/ev.sqlite/${section}`, alone)).toBeDefined();
     const { columns, rows, total } = await get<EpisodeList>("runs/ev.sqlite/episodes?purpose=eval", alone);
     expect([total, rows.length]).toEqual([27, 27]);

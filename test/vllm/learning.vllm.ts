@@ -14,18 +14,20 @@ import { groupCounts, sampledTokens } from "./support/played.ts";
 import { INSTALL_MS, VllmProcess, vllmPython } from "../../benchmarks/async/vllm-process.ts";
 
 const SEED = Number(process.env["FAULTS_SEED"] ?? 0);
-const KILLS = 5;
-/** Fewer than the 80 of the example: the server needs minutes for each start. */
-const STEPS = 50;
 const PROMPTS = 32;
-/** Groups that are open at a time, by the lag of the example. */
-const OPEN = (4 + 1) * PROMPTS;
 const TEST_MS = 2_400_000;
-/** Tokens of every step stay in the store, to be counted. */
-const CHANGES = ["--set", `stages.1.steps=${STEPS}`, "--set", "store.keep_tokens=1000"];
+/** Modes of play. Fewer steps than the 80 of the example: the server needs minutes for each start. */
+const MODES = [
+  // Groups that are open at a time: by the lag of the example, and of one batch.
+  { mode: "async", kills: 5, steps: 50, accuracy: 0.92, open: (4 + 1) * PROMPTS, set: [] },
+  {
+    ...{ mode: "sync", kills: 2, steps: 16, accuracy: 0.75, open: 0 },
+    set: ["--set", "play={mode: sync}", "--set", "engine.mode=throughput"],
+  },
+];
 
 describeWithEngine("a run through vLLM (skipped where `npm run setup` has not run)", () => {
-  const output = temporaryDirectory();
+  const outputs = temporaryDirectory();
   const commands: Mrlm[] = [];
   let server: VllmProcess | undefined;
   const random = randomStream("vllm", SEED);
@@ -41,12 +43,15 @@ describeWithEngine("a run through vLLM (skipped where `npm run setup` has not ru
     return command;
   };
 
-  test(
-    `the server draws every token and is killed ${KILLS} times: greedy accuracy of 0.92, each group in one batch`,
-    async () => {
+  test.each(MODES)(
+    "$mode: the server draws every token and is killed $kills times: greedy accuracy of $accuracy, each group in one batch",
+    async ({ mode, kills, steps, accuracy, open, set }) => {
+      const output = join(outputs, mode);
+      // Tokens of every step stay in the store, to be counted.
+      const changes = ["--set", `stages.1.steps=${steps}`, "--set", "store.keep_tokens=1000", ...set];
       server = await VllmProcess.create(await vllmPython(), { maxTokens: 64 });
       const config = join("examples", "vllm", "vllm.yaml");
-      const training = begin("train", "--json", "--config", config, "--output", output, ...CHANGES);
+      const training = begin("train", "--json", "--config", config, "--output", output, ...changes);
       await training.event(({ event, role }) => event === "process" && role === "engine");
       const run = directoryIn(output) as string;
       const sampling = begin(
@@ -64,8 +69,8 @@ describeWithEngine("a run through vLLM (skipped where `npm run setup` has not ru
       await sampling.printed("start its server with the model");
       const weights = join(RunDirectory.open(run).samplerLogs("vllm"), "weights", "start");
       await server.start(weights);
-      for (let kill = 0; kill < KILLS; kill++) {
-        const after = Math.floor(((kill + random.next()) * STEPS) / (KILLS + 1));
+      for (let kill = 0; kill < kills; kill++) {
+        const after = Math.floor(((kill + random.next()) * steps) / (kills + 1));
         await training.event(
           ({ event, name, iteration }) => event === "iteration" && name === "grpo" && Number(iteration) > after,
         );
@@ -90,7 +95,7 @@ describeWithEngine("a run through vLLM (skipped where `npm run setup` has not ru
         groups,
         trainingSeconds: trained.events.at(-1)?.["trainingSeconds"],
       });
-      expect(last?.greedy).toBeGreaterThanOrEqual(0.92);
+      expect(last?.greedy).toBeGreaterThanOrEqual(accuracy);
       // Played by the server alone, with weights that a probe has proved.
       expect(trained.stderr).not.toContain("no sampler served within");
       expect(server.drawn).toBeGreaterThanOrEqual(tokens);
@@ -98,10 +103,10 @@ describeWithEngine("a run through vLLM (skipped where `npm run setup` has not ru
         Array.from(sampled.stderr.matchAll(/version (\d+) of "policy" is proved/g), ([, v]) => Number(v)),
       );
       expect(versions.filter((version) => !proved.has(version))).toEqual([]);
-      expect(groups).toMatchObject({ learnt: STEPS * PROMPTS, twice: 0, failed: 0 });
+      expect(groups).toMatchObject({ learnt: steps * PROMPTS, twice: 0, failed: 0 });
       // Groups in no batch were opened ahead: a lost one would be older.
-      expect(groups.left).toBeLessThanOrEqual(OPEN);
-      expect(groups.openedSinceLeft).toBeLessThanOrEqual(2 * OPEN);
+      expect(groups.left).toBeLessThanOrEqual(open);
+      expect(groups.openedSinceLeft).toBeLessThanOrEqual(2 * open);
       expect(batchLogOf(run)).toMatchObject({ abandoned: 0, open: 0 });
     },
     INSTALL_MS + TEST_MS,

@@ -1,14 +1,8 @@
 import { afterEach, expect, test } from "@jest/globals";
-import { existsSync, mkdtempSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { silentLogger } from "@mrlm/kit/service";
-import { ProvedSampler } from "@mrlm/runtime";
-import { vllm } from "@mrlm/sampler-vllm";
-import { vllmOptions } from "../../plugins/sampler-vllm/src/options.ts";
-import type { SampleRequest, WeightsUpdate } from "@mrlm/spec/host";
-import { DirectoryTrainer } from "./support/directory-trainer.ts";
-import { FakeVllm, type Fault } from "./support/fake-vllm.ts";
+import type { Fault } from "./support/fake-vllm.ts";
+import { ASKED, proved } from "./support/proved.ts";
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -16,43 +10,11 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const asked: SampleRequest = {
-  prompt: Int32Array.of(1, 2, 3),
-  params: { temperature: 1, maxTokens: 8, stopTokenIds: [] },
-  key: 5n,
+const started = async () => {
+  const parts = await proved();
+  closing.push(...parts.closing);
+  return parts;
 };
-
-/** Starts a server, a trainer and the sampler between them. `next` trains and publishes. */
-async function started() {
-  const trainer = new DirectoryTrainer();
-  const config = { vocab_size: 16, initializer_range: 1, max_position_embeddings: 1024 };
-  const source = { kind: "random", config, seed: 3, tokenizerFiles: {} } as const;
-  const { info } = await trainer.createModel({ model: "policy", source, role: "policy", trainable: true });
-  const fake = await new FakeVllm({ vocabSize: 16, logits: new Float64Array(256) }).start();
-  const options = vllmOptions.parse({});
-  const inner = await vllm.open({ url: fake.url, options, signal: AbortSignal.timeout(9_000) });
-  const directory = mkdtempSync(join(tmpdir(), "mrlm-proved-"));
-  const sampler = new ProvedSampler({ sampler: inner, directory, logger: silentLogger, connect: async () => trainer });
-  closing.push(
-    () => sampler.close(),
-    () => fake.close(),
-  );
-  const next = async (): Promise<WeightsUpdate> => {
-    const tokens = Int32Array.from({ length: 40 }, (_, i) => (i * 7) % info.vocabSize);
-    await trainer.forwardBackward({
-      ...{ model: "policy", outputs: { logprob: true }, normalizer: 1 },
-      units: [{ sequences: [{ tokens, mask: Uint8Array.from(tokens, (_, i) => (i === 0 ? 0 : 1)) }] }],
-      loss: (_, { logprob }) => ({ logprob: Float32Array.from(logprob as Float32Array, () => -1) }),
-    });
-    await trainer.optimStep({ model: "policy", learningRate: 0.3 });
-    const { version, checksum } = await trainer.publish("policy");
-    return {
-      ...{ model: "policy", version, checksum, inFlight: "recompute" },
-      source: { kind: "trainer", address: "trainer:1" },
-    };
-  };
-  return { trainer, fake, sampler, next, directory };
-}
 
 test("ten updates are each proved by a probe of at least 256 prompt tokens", async () => {
   const { sampler, next, directory, fake } = await started();
@@ -62,7 +24,7 @@ test("ten updates are each proved by a probe of at least 256 prompt tokens", asy
     const { probeDifference } = await sampler.update(update);
     expect(probeDifference).toBeLessThan(1e-6);
     const stream = await sampler.sampler("policy");
-    expect([...(await stream.sample(asked)).versions]).toEqual(Array.from({ length: 8 }, () => update.version));
+    expect([...(await stream.sample(ASKED)).versions]).toEqual(Array.from({ length: 8 }, () => update.version));
     expect((await sampler.describe()).models).toEqual([
       { model: "policy", version: update.version, checksum: update.checksum },
     ]);
@@ -78,7 +40,7 @@ test.each<Fault>(["reload ignored", "prefix cache kept", "log-probabilities wron
     await sampler.update(await next());
     const stream = await sampler.sampler("policy");
     fake.fault = fault;
-    const [failed, held] = await Promise.allSettled([sampler.update(await next()), stream.sample(asked)]);
+    const [failed, held] = await Promise.allSettled([sampler.update(await next()), stream.sample(ASKED)]);
     expect(failed).toMatchObject({ reason: { code: "SAMPLER_PROBE_FAILED" } });
     // A sequence that was submitted meanwhile is not returned.
     expect(held).toMatchObject({ reason: { code: "SAMPLER_PROBE_FAILED" } });
@@ -102,8 +64,8 @@ test("a server that was started again gets its weights again", async () => {
   await sampler.update(update);
   fake.restart();
   const stream = await sampler.sampler("policy");
-  await expect(stream.sample(asked)).rejects.toMatchObject({ code: "SAMPLER_UNAVAILABLE" });
+  await expect(stream.sample(ASKED)).rejects.toMatchObject({ code: "SAMPLER_UNAVAILABLE" });
   expect((await sampler.describe()).models).toEqual([]);
   await sampler.update(update);
-  await (await sampler.sampler("policy")).sample(asked);
+  await (await sampler.sampler("policy")).sample(ASKED);
 });

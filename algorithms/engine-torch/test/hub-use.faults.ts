@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pythonDirectory } from "../src/package-directory.ts";
@@ -21,6 +21,23 @@ beforeAll(async () => {
 afterAll(() => hub.close());
 
 describeIf(installed !== undefined)("a hub and its cache", () => {
+  test("a model without its weights is no stored model, and they are fetched later", async () => {
+    const files = modelFiles();
+    const asked: string[] = [];
+    hub.add("org/shape", { files, commit: newCommit(), answer: ({ file }) => (asked.push(file), false) });
+    const { get, store } = places.place();
+    const report = { notice: () => undefined, progress: () => undefined };
+    const shape = await store.get("hub:org/shape", { ...report, weights: false });
+    expect(readFileSync(join(shape.directory, "tokenizer.json"))).toEqual(files["tokenizer.json"]);
+    expect(asked.filter((name) => name.endsWith(".safetensors"))).toEqual([]);
+    expect(await store.list()).toEqual([]);
+    const whole = await get("hub:org/shape");
+    expect(whole.directory).toBe(shape.directory);
+    expectComplete(whole, files);
+    // A stored model has its weights at once.
+    expect(await store.get("hub:org/shape", { ...report, weights: false })).toEqual(whole);
+  }, 300_000);
+
   test("10 cases: interrupted, concurrent, damaged and offline", async () => {
     const files = modelFiles({ shards: 3 });
     const commit = newCommit();

@@ -3,6 +3,7 @@ import { fileFault, MrlmError } from "@mrlm/spec";
 import { type Console, createConsole, type OutputStreams } from "./console/console.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
+import { startTraces } from "./services/traces.ts";
 
 /** Runs one command line. Returns the exit code. */
 export async function runCli(args: readonly string[], { stdout, stderr }: OutputStreams = process): Promise<number> {
@@ -13,6 +14,7 @@ export async function runCli(args: readonly string[], { stdout, stderr }: Output
   stdout.on("error", (error: NodeJS.ErrnoException) =>
     error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(console, error),
   );
+  const endTraces = await startTraces();
   try {
     await program.parseAsync(args, { from: "user" });
     return exitCode;
@@ -26,6 +28,8 @@ export async function runCli(args: readonly string[], { stdout, stderr }: Output
     // Commander has already printed the help.
     if (error.code !== "commander.help") reportError(console, usageError(error, command));
     return EXIT.invalid;
+  } finally {
+    await endTraces?.().catch((error: Error) => console.note(`note: the last spans are lost: ${error.message}`));
   }
 }
 

@@ -2,12 +2,14 @@
 import { configuredPlugins, LocalHost, loadConfig, PluginHost, remoteServices, watchEventLoop } from "@mrlm/runtime";
 import { serveWorker } from "@mrlm/server";
 import { lineLogger } from "./console/line-logger.ts";
+import { startTraces } from "./services/traces.ts";
 import { selectedEnvironments } from "./services/selected-environments.ts";
 import { recordWork } from "./services/work-record.ts";
 import { channelsToParent } from "./services/worker-channel.ts";
 import { BLOCKED_EVENT, type WorkerRequest } from "./services/worker-request.ts";
 
 const { exit } = process;
+const endTraces = await startTraces();
 const channels = channelsToParent();
 const { directory, config, environments, dataRoot, anyData, link, record, leaseMs, logsJson, name } =
   await new Promise<WorkerRequest>((resolve) => {
@@ -46,4 +48,5 @@ await serveWorker({
 });
 await host.close();
 endRecord();
+await endTraces?.();
 exit.call(process, 0);

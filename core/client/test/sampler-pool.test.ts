@@ -279,6 +279,32 @@ test("without exact bits a sampler with earlier weights samples on", async () =>
   expect(results.map(({ versions }) => versions[0])).toEqual([1, 1, 1, 1]);
 });
 
+test("with `newest`, sequences wait for the update of a sampler that promises no bits", async () => {
+  const { local, engine, pool } = await trained({ exact: false, newest: true });
+  const sampler = new BigramExternalSampler(local, { deterministic: false });
+  const updating = Promise.withResolvers<void>();
+  const other = await serve(
+    faulty(sampler, {
+      async update(update) {
+        if (update.version === 2) await updating.promise;
+        return await sampler.update(update);
+      },
+    }),
+  );
+  pool.add({ name: "other", address: other.address });
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 1);
+  await engine.publish("policy");
+  const drawn = draw(engine);
+  void drawn.catch(() => undefined);
+  // Ends early where the sampler is used with its earlier weights.
+  for (let i = 0; i < 100 && other.counts.streams === 0; i++) await setTimeout(10);
+  expect(other.counts.streams).toBe(0);
+  updating.resolve();
+  expect((await drawn).map(({ versions }) => versions[0])).toEqual([2, 2, 2, 2]);
+  expect(other.counts.streams).toBe(1);
+});
+
 test("a sampler that is removed in the middle of a wave ends no sequence", async () => {
   const { local, engine, pool } = await trained();
   const sampler = new BigramExternalSampler(local);

@@ -139,6 +139,14 @@ describe("values", () => {
       "stages: [{algorithm: grpo, sampling: {min_tokens: 300}}]",
       "run.yaml:1:51: sampling.min_tokens (300) is above max_tokens (256)",
     ],
+    [
+      "stages: [{algorithm: grpo, curriculum: {pass_rate: [0.9, 0.1]}}]",
+      "run.yaml:1:52: stages[0].curriculum.pass_rate: the lower rate comes first",
+    ],
+    [
+      "stages: [{algorithm: grpo, curriculum: {fresh: 0.6, hard: 0.4}}]",
+      "`fresh` and `hard` must leave a share for active tasks",
+    ],
     ["name: a/b", "run.yaml:1:7: name: must be letters, digits"],
   ];
   test.each(cases)("%s", (text, message) => {

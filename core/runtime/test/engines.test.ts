@@ -6,7 +6,7 @@ import { duelEnvironment } from "@mrlm/testing";
 import { z } from "zod";
 import { checkRoutes, enginesOf, loadConfig, LocalHost, parseConfig, PluginHost, prepareRun } from "../src/index.ts";
 import { RunDirectory } from "../src/run/run-directory.ts";
-import { extensionOf, learningSettings } from "../src/resume/resume-compatibility.ts";
+import { describeExtension, extensionOf, learningSettings } from "../src/resume/resume-compatibility.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -77,6 +77,32 @@ describe("engines beside the main one", () => {
     expect(resume({ engines: { second: { models: ["bob"], device: "cpu" } } })).toMatchObject({ changed: [] });
     for (const other of [{}, { engines: { second: { models: ["alice"] } } }])
       expect(() => resume(other)).toThrow(/engines.*-> /);
+  });
+
+  test("a mesh has as many processes as the run, and a resumed run may have another one, with a notice", () => {
+    const mesh = (parallel: object, distributed: object) =>
+      parsed({ engine: { parallel }, distributed: { strategy: "fsdp", ...distributed } }).config;
+    const before = mesh({ tensor: 2 }, { nproc_per_node: 4 });
+    const after = mesh({ data: 1, context: 4, tensor: 2 }, { nproc_per_node: 4, nnodes: 2, master_addr: "a" });
+    const settings = [before, after].map(learningSettings) as [JsonObject, JsonObject];
+    const extension = extensionOf("checkpoint", ...settings, { stage: 0, iteration: 1 });
+    expect(describeExtension(extension, after)).toEqual([
+      expect.stringMatching(/^engine.parallel.context: 1 -> 4: .* may change the last bits/),
+      expect.stringMatching(/^engine.parallel.data: nothing -> 1: /),
+    ]);
+    const alone = extensionOf("checkpoint", learningSettings(parsed({}).config), settings[0], {
+      stage: 0,
+      iteration: 1,
+    });
+    expect(describeExtension(alone, before)).toEqual([expect.stringMatching(/^engine.parallel: nothing -> \{/)]);
+    expect(() => mesh({ context: 2, tensor: 2 }, { nproc_per_node: 6 })).toThrow(
+      /context 2 x tensor 2 does not divide 6, the number of processes/,
+    );
+    expect(() => mesh({ data: 2, tensor: 2 }, { nproc_per_node: 2 })).toThrow(
+      /data 2 x context 1 x tensor 2 is not 2, the number of processes/,
+    );
+    expect(() => mesh({ tensor: 2 }, {})).toThrow(/does not divide 1/);
+    expect(() => parsed({ engine: { address: "a:1", parallel: { tensor: 2 } } })).toThrow(/has a mesh already/);
   });
 
   test.each<[string, JsonObject, string, device?: string]>([

@@ -20,6 +20,10 @@ const shapes = fc.record({
   learnSeconds: fc.constantFrom(0.001, 0.03, 0.5),
   atOnce: fc.constantFrom(1, 3, 1_000),
 });
+const CURRICULUM: PacedShape["curriculum"] = {
+  pass_rate: [0.1, 0.9],
+  ...{ fresh: 0.2, hard: 0.1, half_life: 3, mixture: "weights" },
+};
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 describe("async play that waits", () => {
@@ -101,6 +105,36 @@ describe("async play that waits", () => {
     };
     const undisturbed = await groupsOf({});
     for (const killedAfter of [4, 5, 9, 12]) expect(await groupsOf({ killedAfter })).toEqual(undisturbed);
+  });
+
+  test("with a curriculum the tasks depend neither on the durations of play nor on the delays of samplers, nor on a kill", async () => {
+    const shape: PacedShape = {
+      ...{ takes: 16, groups: 3, learnSeconds: 0.05, durationOf: randomDurations(7), mode: { mode: "async", lag: 2 } },
+      ...{ curriculum: CURRICULUM },
+      refuses: (task) => task % 3 === 2,
+      rewardOf: (_, task) => [0, 0.5, 1][task % 3] as number,
+    };
+    const drawn = async (changes: Partial<PacedShape>): Promise<(number | undefined)[]> => {
+      const { durationOf, ...all } = { ...shape, ...changes };
+      const tasks: number[] = [];
+      await pacedPlay({
+        ...all,
+        durationOf: (number, task) => {
+          // What is played anew after a kill is the same.
+          expect(tasks[number] ?? task).toBe(task);
+          tasks[number] = task;
+          return durationOf(number, task);
+        },
+      });
+      return tasks.slice(0, 45);
+    };
+    const undisturbed = await drawn({});
+    expect(undisturbed.slice(1)).not.toContain(undefined);
+    for (const killedAfter of [5, 12]) expect(await drawn({ killedAfter })).toEqual(undisturbed);
+    expect(await drawn({ durationOf: randomDurations(8), atOnce: 4, delaySeconds: 0.02 })).toEqual(undisturbed);
+    // The groups that were played first are others after a kill; what was opened before it is opened again.
+    const correct = { ...shape, mode: { mode: "async", lag: 2, on_stale: "correct" }, killedAfter: 9 } as const;
+    expect((await pacedPlay(correct)).map(({ tasks }) => tasks.length)).toEqual(Array(16).fill(3));
   });
 });
 

@@ -154,6 +154,12 @@ describe("every error is reported before training begins, with its place", () =>
       /^run\.yaml:2:48: until is measured on tasks/,
     ],
     [
+      "a curriculum of an algorithm that plays nothing",
+      "environments: [{id: counter}]\nstages: [{algorithm: demonstrations, steps: 1, curriculum: {}}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:3:48: curriculum has no effect: demonstrations@1 plays no episodes/,
+    ],
+    [
       "a split that does not exist",
       "environments: [{id: counter}]\neval: {split: evil}\nstages: [{algorithm: grpo, steps: 1}]",
       "CONFIG_INVALID",

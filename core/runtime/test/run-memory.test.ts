@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CreateModelOptions, MemoryEstimate, MemoryWorkload } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
-import { MetricsFile, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
+import { estimateRun, MetricsFile, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
 import { CONFIG, prepare, removeTemporaryDirectories } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -81,6 +81,20 @@ test("the estimate of a run that fits is reported and recorded, and changes noth
   });
   expect(record(run).memory).toMatchObject({ stage: "second", availableBytes: 8000 * 2 ** 20 });
   expect(engine.created[0]?.microBatchTokens).toBeUndefined();
+});
+
+test("models that score beside the policies count", async () => {
+  const { prepared } = await prepare({ ...CONFIG, eval: { tasks: 0 } });
+  const engine = new SmallMachine(8000);
+  const scores = { model: "reward-1", role: "reward", trainable: false, valueHead: true } as const;
+  await estimateRun(engine, {
+    ...prepared,
+    rewardModels: [{ ...scores, source: { kind: "directory", path: "scores" } }],
+  });
+  expect(engine.workloads).toMatchObject([
+    { models: [{ model: "policy" }, { model: "reward-1" }], sampledModels: ["policy"] },
+    { models: [{ model: "policy" }, { model: "reward-1" }, { role: "reference" }] },
+  ]);
 });
 
 test("N18: the sequences of the estimate are those that the run can sample at the same time", async () => {

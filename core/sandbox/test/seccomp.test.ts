@@ -11,12 +11,19 @@ const ARM64 = 0xc000_00b7;
 /** Runs a filter as the kernel does: loads, jumps, returns. */
 function answer(
   filter: Buffer,
-  { architecture = X64, number, flags = 0 }: { architecture?: number; number: number; flags?: number },
+  {
+    architecture = X64,
+    number,
+    flags = 0,
+    more = [0, 0],
+  }: { architecture?: number; number: number; flags?: number; more?: readonly [second: number, third: number] },
 ): number {
   const data = new Map([
     [0, number],
     [4, architecture],
     [16, flags],
+    [24, more[0]],
+    [32, more[1]],
   ]);
   let accumulator = 0;
   for (let at = 0; ; at++) {
@@ -28,6 +35,7 @@ function answer(
     ];
     if (code === 0x06) return value;
     if (code === 0x20) accumulator = data.get(value) as number;
+    else if (code === 0x05) at += value;
     else if (code === 0x15) at += accumulator === value ? ifTrue : ifFalse;
     else if (code === 0x35) at += accumulator >= value ? ifTrue : ifFalse;
     else if (code === 0x45) at += (accumulator & value) !== 0 ? ifTrue : ifFalse;
@@ -80,6 +88,19 @@ describe("the filter of system calls", () => {
       { number: READ },
     ];
     expect(calls.map((call) => answer(sockets, call))).toEqual([ALLOW, EPERM, EPERM, ALLOW]);
+  });
+
+  test("the buffers of sockets keep their size without an error; other options and later calls are checked as before", () => {
+    const [OPTION, SEND_BUFFER, RECEIVE_BUFFER_FORCE, REUSE, TCP] = [54, 7, 33, 2, 6];
+    const options = [
+      { number: OPTION, more: [1, SEND_BUFFER] },
+      { number: OPTION, more: [1, RECEIVE_BUFFER_FORCE] },
+      { number: OPTION, more: [1, REUSE] },
+      { number: OPTION, more: [TCP, SEND_BUFFER] },
+      { number: SOCKET },
+      { number: CLONE, flags: 0x2000_0011 },
+    ] as const;
+    expect(options.map((call) => answer(forks, call))).toEqual([0x0005_0000, 0x0005_0000, ALLOW, ALLOW, EPERM, EPERM]);
   });
 
   test("calls of another architecture kill, those of the x32 mode are unknown", () => {

@@ -71,6 +71,17 @@ afterEach(async () => {
     alone.close();
   });
 
+  test("includes, in a tree, the buffers of sockets that many open files can have", async () => {
+    const code = "import os, time; held = [os.dup(0) for _ in range(400)]; time.sleep(600)";
+    const pid = pidOf(start("python3", "-c", code));
+    const [tree, alone] = [new UsageMeter(pid, true), new UsageMeter(pid, false)];
+    const more = (): number => (tree.read()?.rssBytes ?? 0) - (alone.read()?.rssBytes ?? 0);
+    await until(() => more() > 300 * 212_992);
+    expect(more()).toBeLessThan(400 * 212_992);
+    tree.close();
+    alone.close();
+  });
+
   test("holds no files once it is closed", async () => {
     const open = (): number => readdirSync("/proc/self/fd").length;
     const before = open();

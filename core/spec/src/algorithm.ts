@@ -24,6 +24,8 @@ export interface TrainingEnvironment {
   readonly orderedSplits: readonly string[];
   /** Whether `demonstrate` is available. */
   readonly hasDemonstrations: boolean;
+  /** Smallest and largest sum of the rewards of an agent in an episode, where it is known. */
+  readonly rewardRange?: readonly [number, number];
   /** SHA-256 by file, as in {@link EnvironmentDescription}. */
   readonly dataFiles?: Readonly<Record<string, string>>;
   /** Returns one worked solution for each task of the training split, in the same order. */

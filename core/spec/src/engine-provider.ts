@@ -27,6 +27,8 @@ export interface EngineInstallation {
 export interface DistributedOptions {
   /** `ddp`: each rank holds the whole model. `fsdp`: each rank holds a shard. */
   readonly strategy: "ddp" | "fsdp";
+  /** Mesh of the ranks; default: all compute different units. */
+  readonly parallel?: { readonly data: number; readonly context: number; readonly tensor: number };
   readonly processesPerNode: number;
   readonly nodes: number;
   /** Address and port of machine 0, as the other machines reach it; required if `nodes` > 1. */
@@ -72,13 +74,15 @@ export interface EngineProvider {
   readonly models: {
     /**
      * Fetches `hub:ORG/NAME[@REVISION]`, or converts a GGUF file, unless the machine has the model. `progress` receives bytes, and the estimated seconds
-     * that are left. Rejects with ENGINE_NOT_SET_UP, MODEL_DOWNLOAD_FAILED, MODEL_DIRECTORY_MISSING or MODEL_DIRECTORY_INVALID.
+     * that are left. Without `weights` a model of the hub is its configuration and tokenizer alone, and does not count as stored. Rejects with ENGINE_NOT_SET_UP, MODEL_DOWNLOAD_FAILED, MODEL_DIRECTORY_MISSING or MODEL_DIRECTORY_INVALID.
      */
     get(
       name: string,
       report: {
         readonly notice: (line: string) => void;
         readonly progress: (sofar: { readonly done: number; readonly total: number; readonly seconds: number }) => void;
+        /** Default: true. */
+        readonly weights?: boolean;
       },
     ): Promise<StoredModel>;
     /** Returns the complete models, the newest first. */

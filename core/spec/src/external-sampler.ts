@@ -15,6 +15,8 @@ export interface SamplerCapabilities {
   readonly inFlight: readonly InFlight[];
   /** `checksum`: over the sampler's weights, read back. `probe`: log-probabilities of a sampled sequence, compared with the trainer's. */
   readonly proof: "checksum" | "probe";
+  /** Whether the sampler has {@link ExternalSampler.sleep}; default false. */
+  readonly sleeps?: boolean;
 }
 
 /** Description of a sampler in another process. */
@@ -74,6 +76,8 @@ export interface ExternalSampler extends Pick<SamplerHost, "readTokenizer" | "cl
   sampler(model: ModelId): Promise<Sampler>;
   /** Reads weights and proves them. After a rejection the earlier weights stay, or the sampler rejects every sequence. */
   update(update: WeightsUpdate): Promise<UpdateResult>;
+  /** Releases the memory of the device until the next sequence or update. A sampler that draws sequences keeps it. */
+  sleep?(): Promise<void>;
 }
 
 /** Input of a sampler plugin when its server is opened. */

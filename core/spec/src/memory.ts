@@ -12,6 +12,20 @@ export interface MemoryWorkload {
   readonly sequenceTokens?: number;
   /** Number of sequences in the largest unit; default 1. */
   readonly unitSequences?: number;
+  /** CUDA devices in place of those of the engine, one for each rank. Directories of models then need no weights. */
+  readonly assumedDevices?: {
+    /** Name for messages. */
+    readonly name: string;
+    /** Memory of one device. */
+    readonly bytes: number;
+    readonly ranks: number;
+    /** Whether the ranks share the weights. */
+    readonly shardsWeights: boolean;
+    /** Ranks that share the tokens of a unit. */
+    readonly context: number;
+    /** Ranks that share each product. */
+    readonly tensor: number;
+  };
 }
 
 /** Memory of one part of one model, on one rank. */

@@ -17,7 +17,7 @@ export interface Observation {
   readonly maxTokens?: number;
   /**
    * Data for logs and wrappers. A policy does not receive it. The string `stateKey` names the state in which the agent acts: `credit: state` of `grpo@1` compares
-   * the turns of a group that have equal keys.
+   * the turns of a group that have equal keys. The number `difficulty` of the first observation is that of the task, for a `curriculum` of training.
    */
   readonly info?: JsonObject;
 }

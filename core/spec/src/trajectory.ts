@@ -42,6 +42,8 @@ export interface TurnRecord {
   readonly isFresh?: boolean;
   /** `info.stateKey` of the observation, if it is a string. */
   readonly state?: string;
+  /** `info.difficulty` of the first observation of the episode, if it is a number. */
+  readonly difficulty?: number;
   /** Tools of the observation, if it had a list of them. They are valid in later turns too. */
   readonly tools?: readonly ToolDefinition[];
   /** Message of the player, parsed from the sampled tokens where there are some. */

@@ -10,6 +10,7 @@ import { ReadStore } from "./open-to-read.ts";
 import type { StorePlace } from "./store-place.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
 import { jsonText } from "./sql.ts";
+import { TASKS } from "./views.ts";
 
 export interface StoredEpisode {
   readonly purpose: EpisodePurpose;
@@ -57,6 +58,16 @@ export interface EpisodeQuery {
   /** `best` and `worst`: by mean reward of the agents, and different tasks first if it is equal; `failed`: the newest failed or unscored episodes. */
   readonly order: "newest" | "best" | "worst" | "failed";
   readonly limit: number;
+}
+
+/** Rewards of one task over time. */
+export interface TaskRewards {
+  readonly environment: string;
+  readonly task: string;
+  readonly difficulty: number | null;
+  readonly groups: number;
+  /** Step and mean reward of each group, in order of play; `null` where nothing has a score. */
+  readonly rewards: readonly (readonly [step: number, reward: number | null])[];
 }
 
 /** Part of a store. */
@@ -173,6 +184,17 @@ export class EpisodeReader {
   /** Returns the tasks that have episodes. */
   tasks(): string[] {
     return this.#all(`SELECT DISTINCT episodes.task AS task FROM ${EPISODES}`).map((row) => String(row["task"]));
+  }
+
+  /** Returns the tasks of training with the mean rewards of their groups, those with most groups first. */
+  taskRewards(limit: number): TaskRewards[] {
+    return this.#all(TASKS, { limit }).map(({ environment, task, difficulty, groups, rewards }) => ({
+      environment: String(environment),
+      task: String(task),
+      difficulty: difficulty as number | null,
+      groups: Number(groups),
+      rewards: (typeof rewards === "string" ? JSON.parse(rewards) : rewards) as TaskRewards["rewards"],
+    }));
   }
 
   /** Returns the lowest and the highest step of the run's own evaluations. */

@@ -12,6 +12,7 @@ export {
   EpisodeReader,
   type NumberedEpisode,
   type StoredCredit,
+  type TaskRewards,
 } from "./episode-reader.ts";
 export type { RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { isStore, runOfStore } from "./open-to-read.ts";

@@ -84,6 +84,24 @@ export const STALENESS = `FROM steps JOIN takes ON takes.step = steps.key AND ta
   JOIN parts ON parts.episode = episodes.key AND parts.player_kind = 'policy' AND parts.tokens > 0
   WHERE steps.state <> 'abandoned'`;
 
+/** Difficulty that the environment states, from the first turn of any episode of a group. */
+const DIFFICULTY = `MAX((SELECT ${jsonReal("turns.content", "'difficulty'")} FROM turns WHERE turns.episode = episodes.key AND turns.position = 0))`;
+
+/** Groups, with the parts of trained policies. */
+const GROUPS = `FROM episodes JOIN cohorts ON cohorts.key = episodes.cohort
+  LEFT JOIN parts ON parts.episode = episodes.key AND parts.player_kind = 'policy' WHERE ${IS_WHOLE}
+  GROUP BY cohorts.key, episodes.group_key, episodes.environment, episodes.task`;
+
+/** Mean reward of a group. */
+const GROUP_REWARD = "AVG(CASE WHEN episodes.error IS NULL THEN parts.reward END)";
+
+/** Number and mean rewards of the training groups of each task, in order of play. */
+export const TASKS = `SELECT environment, task, MAX(difficulty) AS difficulty, COUNT(*) AS groups,
+  ${either("json_group_array(json_array(run_step, reward))", "json_agg(json_build_array(run_step, reward))")} AS rewards
+  FROM (SELECT cohorts.run_step AS run_step, episodes.environment AS environment, episodes.task AS task,
+    ${DIFFICULTY} AS difficulty, ${GROUP_REWARD} AS reward ${GROUPS} HAVING MAX(cohorts.purpose) = 'train' ORDER BY cohorts.run_step, episodes.group_key) AS played
+  GROUP BY environment, task ORDER BY COUNT(*) DESC, environment, task LIMIT :limit`;
+
 const BATCH_STATE = `(SELECT CASE is_refused WHEN 0 THEN 'taken' ELSE 'refused' END FROM batches
   WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND batches.is_abandoned = 0)`;
 
@@ -197,6 +215,28 @@ export const VIEWS: readonly View[] = [
         `${jsonInteger("turns.content", "'tokens'", "'end'")} - ${jsonInteger("turns.content", "'tokens'", "'start'")}`,
         "sampled tokens of the turn; null where no model acted",
       ),
+    ],
+  },
+  {
+    name: "v_groups",
+    meaning: "One row for each group of `v_episodes`: the pass rate of its task at that time.",
+    from: GROUPS,
+    columns: [
+      ...PLACE.filter(({ name }) => !["seed", "group_id", "member", "episode", "episode_key"].includes(name)),
+      column(
+        "difficulty",
+        "real",
+        DIFFICULTY,
+        "difficulty of the task (`info.difficulty` of the first observation); else null",
+      ),
+      column("parts", "integer", "COUNT(parts.episode)", "parts of episodes that trained policies played"),
+      column(
+        "scored",
+        "integer",
+        "COUNT(CASE WHEN episodes.error IS NULL THEN parts.reward END)",
+        "those with a reward, of episodes that did not fail",
+      ),
+      column("reward", "real", GROUP_REWARD, "their mean reward"),
     ],
   },
   {

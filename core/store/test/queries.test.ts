@@ -81,6 +81,14 @@ describe("views", () => {
     ).toEqual([["agent", "answer", 1, 3, "é 8"]]);
   });
 
+  test("v_groups has the mean reward of each group, and the difficulty of its task", () => {
+    expect(
+      rows(
+        "select run_step, task, difficulty, parts, scored, reward from v_groups where purpose = 'train' order by run_step, task",
+      ),
+    ).toEqual([1, 2, 3].flatMap((step) => ["train/0", "train/1"].map((task) => [step, task, 3, 2, 2, 0.5])));
+  });
+
   test("v_steps, v_staleness, v_credits and v_metrics have the log of batches and what was learnt", () => {
     expect(
       rows("select step, state, groups, refused, refills, replays, version, tasks from v_steps order by step, state"),

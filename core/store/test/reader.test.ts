@@ -80,6 +80,26 @@ test("episodes are found by order, task and split; tokens that were deleted are 
   expect([...reader.read({ from: 2 })]).toHaveLength(4);
   expect(() => [...reader.read()]).toThrow(expect.objectContaining({ code: "DATA_INVALID" }));
   expect(reader.tasks().sort()).toEqual(["eval/7", "train/0", "train/1"]);
+  // Failed and unscored members do not count; those that are left have the reward 0.
+  expect(reader.taskRewards(9).map(({ task, groups, rewards }) => [task, groups, rewards])).toEqual([
+    [
+      "train/0",
+      2,
+      [
+        [1, 0],
+        [2, 0],
+      ],
+    ],
+    [
+      "train/1",
+      2,
+      [
+        [1, 0],
+        [2, 0],
+      ],
+    ],
+  ]);
+  expect(reader.taskRewards(1)).toHaveLength(1);
   expect(reader.failures()).toEqual([{ code: "SESSION_FAILED", message: "lost", episodes: 2 }]);
   expect(reader.unscored()).toEqual([{ code: "SCORER_FAILED", message: "no verdict", episodes: 2 }]);
   reader.close();

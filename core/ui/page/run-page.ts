@@ -7,7 +7,8 @@ import { shown, shownTime, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { linesOf, marksOf, type Panel, PANELS, seriesOf } from "../src/panels.ts";
 import { Fact, Fault, Ready, Table, Text } from "./parts.ts";
-import type { Finding, MetricSeries, RunConfig, RunDetail, RunMetrics } from "./shapes.ts";
+import type { Finding, MetricSeries, RunConfig, RunDetail, RunMetrics, TaskRewards } from "./shapes.ts";
+import { Sparkline } from "./sparkline.ts";
 
 /** Curves, findings and configuration of a run. */
 export function RunPage({ run, search }: { run: string; search: URLSearchParams }): VNode {
@@ -26,11 +27,11 @@ export function RunPage({ run, search }: { run: string; search: URLSearchParams 
       >`;
     return html`<${RunHead} detail=${value} />
       <div class="tabs" role="tablist">
-        ${value.evaluation.length > 0 && tab("evaluation", "Evaluation")}${tab("curves", "Curves")}${tab("all", "All metrics")}${tab("findings", `Findings (${value.findings.length})`)}${tab("config", "Configuration")}
+        ${value.evaluation.length > 0 && tab("evaluation", "Evaluation")}${tab("curves", "Curves")}${tab("all", "All metrics")}${tab("tasks", "Tasks")}${tab("findings", `Findings (${value.findings.length})`)}${tab("config", "Configuration")}
       </div>
       ${view === "evaluation" && value.evaluation.map(({ title, rows: [head = [], ...rows] }) => html`<${Table} caption=${title} head=${head} rows=${rows} texts=${3} />`)}
       ${view === "findings" && html`<${Findings} detail=${value} />`}
-      ${view === "config" && html`<${Configuration} run=${run} />`}
+      ${view === "tasks" && html`<${Tasks} run=${run} />`} ${view === "config" && html`<${Configuration} run=${run} />`}
       ${
         (view === "curves" || view === "all") &&
         html`<${Ready} loaded=${metrics}>${({ series }: RunMetrics) => html`<${Curves} run=${run} search=${search} detail=${value} series=${series} isAll=${view === "all"} />`}</${Ready}>`
@@ -162,4 +163,31 @@ function Findings({ detail: { findings, unexamined } }: { detail: RunDetail }): 
 function Configuration({ run }: { run: string }): VNode {
   const loaded = useApi<RunConfig>(`/api${pathOf("runs", run, "config")}`);
   return html`<${Ready} loaded=${loaded}>${({ yaml }: RunConfig) => html`<${Text} text=${yaml} />`}</${Ready}>`;
+}
+
+/** Mean rewards of the groups of each task over time. */
+function Tasks({ run }: { run: string }): VNode {
+  const loaded = useApi<readonly TaskRewards[]>(`/api${pathOf("runs", run, "tasks")}`, run);
+  return html`<${Ready} loaded=${loaded}>${(tasks: readonly TaskRewards[]) => {
+    const rows = tasks.map(({ environment, task, difficulty, groups, rewards }) => {
+      const values = rewards.flatMap(([, reward]) => reward ?? []);
+      const episodes = new URLSearchParams({ purpose: "train", environment, task, sort: "run_step" });
+      return [
+        environment,
+        html`<a href=${`${pathOf("runs", run, "episodes")}?${episodes}`}>${task}</a>`,
+        html`${values.length > 0 && html`<${Sparkline} values=${values} label=${task} />`}`,
+        shown(difficulty),
+        shown(groups),
+        shown(values[0] ?? null),
+        shown(values.at(-1) ?? null),
+      ];
+    });
+    const head = ["Environment", "Task", "Pass rate over time", "Difficulty", "Groups", "First", "Last"];
+    return html`<${Table}
+      caption="Mean reward of the groups of each task, those with most groups first"
+      head=${head}
+      texts=${3}
+      rows=${rows}
+    />`;
+  }}</${Ready}>`;
 }

@@ -3,7 +3,7 @@ import type { RunSummary as Summary, RunDetail as Detail } from "../src/reader/r
 
 export type { Finding } from "@mrlm/runtime";
 export type { Message, Part, Reward, TurnRecord } from "@mrlm/spec";
-export type { EpisodeList, ListedValue } from "@mrlm/store";
+export type { EpisodeList, ListedValue, TaskRewards } from "@mrlm/store";
 export type { CallNode } from "../src/reader/episode-calls.ts";
 export type { TokenShape } from "../src/reader/episode-tokens.ts";
 export type { RunConfig } from "../src/reader/run-config.ts";

@@ -47,6 +47,7 @@ export async function answerApi(exchange: Exchange, { reader, runs, changes, ser
     if (section === "config") return send(exchange, await reader.read("config", path));
     if (section === "choices") return send(exchange, await reader.read("choices", path));
     if (section === "workers") return send(exchange, await reader.read("workers", path));
+    if (section === "tasks") return send(exchange, await reader.read("tasks", path));
     if (section === "metrics") return sendMetrics(exchange, reader, path, search);
     if (section === "episodes") return sendEpisodes(exchange, reader, path, search);
   } else if (section === "episodes") {

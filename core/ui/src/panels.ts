@@ -43,6 +43,13 @@ export const PANELS: readonly Panel[] = [
   },
   { title: "Groups of asynchronous play", pattern: /^buffer\//, unit: "groups", rules: [] },
   { title: "Learnt groups against opened ones", pattern: /^selection\//, rules: ["selection"] },
+  {
+    title: "Tasks of the curriculum by measured pass rate",
+    pattern: /^curriculum\/(active|easy|hard)$/,
+    unit: "tasks",
+    rules: [],
+  },
+  { title: "Shares of the environments", pattern: /^curriculum\/share\//, rules: [] },
   { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
   { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },
   {

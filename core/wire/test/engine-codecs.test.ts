@@ -168,6 +168,10 @@ describe("encoding and decoding keeps", () => {
     for (const workload of [
       { models: [model], concurrency: 2 },
       { models: [], sampledModels: ["policy", "other"], concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
+      {
+        ...{ models: [], concurrency: 1 },
+        assumedDevices: { name: "h100x8", bytes: 80e9, ranks: 8, shardsWeights: true },
+      },
     ])
       expectSame(
         estimateMemoryCodec.request.decode(

@@ -1,12 +1,18 @@
 // npm run test:faults -- agent-programs: attacks of policies on the reward, and on the gateway and the files of other episodes.
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { callMessage, messageText, type Observation } from "@mrlm/kit";
-import type { Workspaces } from "@mrlm/spec";
-import { openWorkspaces, play, PYTHON } from "./support/play.ts";
+import type { Message, Workspaces } from "@mrlm/spec";
+import { ATTACKS, SECRET, type Targets } from "./support/attacks.ts";
+import { openWorkspaces, play, type Played, PYTHON } from "./support/play.ts";
 import { workspaceTest as test } from "./support/workspace-test.ts";
+
+/** Seconds that this process may work without a pause, on a machine with other work. */
+const LONGEST_DELAY = 30;
+const isResult = ({ role }: Message): boolean => role === "tool";
 
 /** Agent that runs the commands of the policy, and prints its last message. */
 const AGENT = readFileSync(new URL("../fixtures/program/agent.py", import.meta.url), "utf8");
@@ -75,7 +81,6 @@ describe("cheats", () => {
   );
 });
 
-const secret = "secret-of-the-other";
 const curl = (args: string, key = "$OPENAI_API_KEY"): string =>
   `curl -sS -m 5 -o /dev/null -w '%{http_code}' -H "authorization: Bearer ${key}" ${args}`;
 const body = `-d '{"model":"a","messages":[{"role":"user","content":"q"}]}'`;
@@ -85,7 +90,7 @@ const REACHES: Readonly<Record<string, string>> = {
   "keys in the memory of processes":
     'for p in /proc/[0-9]*; do tr "\\0" "\\n" < $p/environ; done 2>/dev/null | grep -q OTHER && echo THROUGH',
   "command lines of others": 'cat /proc/[0-9]*/cmdline | grep -aq "[p]laces = threading" && echo THROUGH',
-  files: `grep -rqs ${secret} /tmp /dev/shm /workspace /root /var /mrlm && echo THROUGH`,
+  files: `grep -rqs ${SECRET} /tmp /dev/shm /workspace /root /var /mrlm && echo THROUGH`,
   "sockets of files": 'find / -xdev -type s 2>/dev/null | grep -v "^/mrlm/socket$" | grep -q . && echo THROUGH',
   "sockets without a file": "grep -q @ /proc/net/unix && echo THROUGH",
   "ports of others": `python3 -c 'import socket
@@ -116,45 +121,58 @@ except OSError: pass'`,
 };
 
 describe("reaches", () => {
-  let key = "";
-  let ends: Promise<unknown>;
+  let targets: Targets;
+  let ends: Promise<Played>;
   const release = Promise.withResolvers<string>();
 
   beforeAll(async () => {
-    const started = Promise.withResolvers<string>();
-    const program = `${PYTHON}
+    const key = Promise.withResolvers<string>();
+    const tellsKey = (more = ""): string => `${PYTHON}\n${more}\nprint(ask(os.environ["OPENAI_API_KEY"]))`;
+    const program = tellsKey(`
 for folder in ["/tmp", "/dev/shm", "/root"]:
-    open(folder + "/${secret}", "w").write("${secret}")
+    open(folder + "/${SECRET}", "w").write("${SECRET}")
 import socket
 listeners = [socket.create_server(("127.0.0.1", 7001)), socket.socket(socket.AF_UNIX)]
-listeners[1].bind("\\0${secret}")
-ask(os.environ["OPENAI_API_KEY"])`;
+listeners[1].bind("\\0${SECRET}")
+listeners[1].listen()`);
     ends = play(workspaces, {
       files: { "agent.py": program },
       policy(observation: Observation) {
-        started.resolve(observation.messages.map(messageText).join(""));
+        key.resolve(observation.messages.map(messageText).join(""));
         return release.promise;
       },
     });
-    key = await started.promise;
+    const ended = await play(workspaces, { files: { "agent.py": tellsKey() } });
+    targets = {
+      OTHER: await key.promise,
+      ENDED: ended.observations.flatMap(({ messages }) => messages.map(messageText)).join(""),
+      SOCKETS: workspaces.sockets,
+    };
   }, 60_000);
+  // The other episode has its score, whatever the attacks were.
   afterAll(async () => {
-    release.resolve("end");
-    await ends;
+    release.resolve("right");
+    expect((await ends).reward).toBe(1);
   });
 
-  test.each(Object.entries(REACHES))(
+  test.each(Object.entries({ ...REACHES, ...ATTACKS }))(
     "%s",
     async (_, command) => {
+      const aimed = command.replaceAll(/OTHER|ENDED|SOCKETS/g, (name) => targets[name as keyof Targets]);
+      const delay = monitorEventLoopDelay();
+      delay.enable();
       const { observations, end } = await play(workspaces, {
         files: { "agent.py": AGENT },
-        policy: (_observation, turn) =>
-          turn === 0 ? callMessage("bash", { command: `${command.replaceAll("OTHER", key)}; echo tried` }) : "Done.",
+        policy: (_observation, turn) => (turn === 0 ? callMessage("bash", { command: `${aimed}\necho tried` }) : "1"),
       });
-      const results = JSON.stringify(observations[1]?.messages);
+      delay.disable();
+      const results = JSON.stringify(observations.slice(1).map(({ messages }) => messages.filter(isResult)));
       expect(results).toMatch(/tried/);
-      expect(results).not.toMatch(/THROUGH/);
+      expect(results).not.toMatch(/THROUGH|Traceback/);
       expect(end?.info).toMatchObject({ agent: { failed: 0 } });
+      expect(Object.keys(Object.prototype)).toEqual([]);
+      // Other episodes wait while this process works.
+      expect(delay.max / 1e9).toBeLessThan(LONGEST_DELAY);
     },
     120_000,
   );

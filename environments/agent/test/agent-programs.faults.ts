@@ -76,6 +76,11 @@ const FAULTS: Readonly<Record<string, readonly [outcome: string, body: string, o
     `ask('a'); x = bytearray(300_000_000); ${FOREVER}`,
     { workspace: { memory_mb: 128 } },
   ],
+  "takes memory of the kernel": [
+    "failed 0",
+    `ask('a')\nfor i in range(9): fork(lambda: (([socket.socketpair() for i in range(450)]), ${FOREVER}))\n${FOREVER}`,
+    { workspace: { memory_mb: 1024 } },
+  ],
   "floods its output": [
     "returned 1",
     `for i in range(3000): print("x" * 10_000); print("y" * 10_000, file=sys.stderr)\n${END}`,

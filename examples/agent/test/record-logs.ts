@@ -15,7 +15,7 @@ interface Body {
  * all that the template of the small model shows.
  */
 export async function conversations(count: number): Promise<object[]> {
-  const tasks = await plugin.environments?.[0]?.tasks?.({} as never, {});
+  const tasks = await plugin.environments?.[0]?.tasks?.({} as never, { digits: 3 });
   const rows: object[] = [];
   for (let i = 0; i < count; i++) {
     const send: typeof fetch = async (_, init) => {

@@ -19,12 +19,13 @@ export const vllm: SamplerSource<VllmOptions> = {
       const server = new VllmServer(http, options.update_seconds * 1000);
       const [version, maxTokens] = [await server.version(), await server.maxTokens()];
       signal.throwIfAborted();
-      // A server that an earlier process left paused would answer nothing.
+      // A server that an earlier process left asleep or paused would answer nothing.
+      if (options.sleep && (await server.isAsleep())) await server.wake();
       await server.resume();
       await server.checkLogprobs();
       await server.countTokens();
       const [sequenceMs, stallMs] = [options.sequence_seconds * 1000, options.stall_seconds * 1000];
-      return new VllmSampler({ http, server }, { version, maxTokens, sequenceMs, stallMs });
+      return new VllmSampler({ http, server }, { version, maxTokens, sequenceMs, stallMs, sleeps: options.sleep });
     } catch (error) {
       await http.close();
       throw error;

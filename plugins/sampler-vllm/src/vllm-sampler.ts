@@ -35,6 +35,7 @@ interface About {
   readonly maxTokens: number;
   readonly sequenceMs: number;
   readonly stallMs: number;
+  readonly sleeps: boolean;
 }
 
 /** Sampler of one vLLM server, which holds one model. Nothing else may use the server. */
@@ -47,7 +48,9 @@ export class VllmSampler implements ExternalSampler {
   #instance = randomUUID();
   readonly #versions = new Map<string, number>();
   #held: Held | undefined;
+  /** Change of the server during which sequences wait: an update, a sleep, or its end. */
   #updating: Promise<unknown> | undefined;
+  #isAsleep = false;
   readonly #running = new Set<{ readonly prompt: Int32Array }>();
   #computeMs = 0;
   #since = 0;
@@ -84,6 +87,7 @@ export class VllmSampler implements ExternalSampler {
         updates: ["directory"],
         inFlight: ["recompute", "keep", "wait"],
         proof: "probe",
+        sleeps: this.#about.sleeps,
       },
       runningTokens: [...this.#running].reduce((sum, { prompt }) => sum + prompt.length, 0),
       computeSeconds: (this.#computeMs + (this.#running.size > 0 ? performance.now() - this.#since : 0)) / 1000,
@@ -113,22 +117,51 @@ export class VllmSampler implements ExternalSampler {
     if (this.#held !== undefined && this.#held.model !== model)
       throw new MrlmError("OPTIONS_INVALID", `vLLM holds "${this.#held.model}", and a server holds one model.`);
     await checkDirectory(source.directory);
-    const changing = this.#change({ model, version, checksum, directory: source.directory }, inFlight);
-    this.#updating = changing.catch(() => undefined).finally(() => (this.#updating = undefined));
-    await changing;
+    await this.#alone(() => this.#change({ model, version, checksum, directory: source.directory }, inFlight));
     return { version, checksum: "", seconds: (performance.now() - started) / 1000 };
+  }
+
+  async sleep(): Promise<void> {
+    while (this.#updating !== undefined) await this.#updating;
+    if (!this.#about.sleeps || this.#isAsleep || this.#held === undefined || this.#running.size > 0) return;
+    await this.#alone(async () => {
+      this.#isAsleep = true;
+      await this.#server.sleep();
+    });
   }
 
   async close(): Promise<void> {
     await this.#http.close();
   }
 
-  /** Changes the weights. After a failure those of the server are unknown: it samples nothing until the next update. */
+  /** Changes the server while sequences wait. After a failure its weights are unknown: it samples nothing until the next update. */
+  async #alone(change: () => Promise<void>): Promise<void> {
+    const changing = change();
+    this.#updating = changing.catch(() => this.#lose()).finally(() => (this.#updating = undefined));
+    await changing;
+  }
+
+  /** Takes the memory of the whole server again, before a sequence. */
+  async #wake(): Promise<void> {
+    while (this.#updating !== undefined) await this.#updating;
+    if (!this.#isAsleep) return;
+    await this.#alone(async () => {
+      await this.#server.wake();
+      this.#isAsleep = false;
+    });
+  }
+
+  /** Changes the weights. A sleeping server takes the memory of its cache again when it has them: the trainer's buffers are gone then. */
   async #change(next: Held, inFlight: WeightsUpdate["inFlight"]): Promise<void> {
     const name = this.#nameOf(next.version);
+    // A process before this one may have left it asleep.
+    const isAsleep = this.#about.sleeps && (await this.#server.isAsleep());
+    if (isAsleep) await this.#server.wake("weights");
     await this.#server.pause(inFlight);
     try {
       await this.#server.reload(next.directory);
+      if (isAsleep) await this.#server.wake("kv_cache");
+      this.#isAsleep = false;
       await this.#server.emptyCache(this.#running.size > 0);
       await this.#server.setWeights(name);
       // Sequences that wait at the server are answered after this.
@@ -136,7 +169,6 @@ export class VllmSampler implements ExternalSampler {
       this.#held = next;
       await this.#server.resume();
     } catch (error) {
-      this.#lose();
       await this.#server.resume().catch(() => undefined);
       throw error;
     }
@@ -174,7 +206,7 @@ export class VllmSampler implements ExternalSampler {
     const end = this.#begin({ prompt });
     try {
       for (;;) {
-        await this.#updating;
+        await this.#wake();
         if (stop.aborted) return result("cancelled");
         const before = this.#heldOf(model);
         const part = await this.#request(request, sequence.tokens, { limit, stop });
@@ -250,6 +282,7 @@ export class VllmSampler implements ExternalSampler {
   /** Forgets weights that the server has lost. */
   #lose(): void {
     this.#held = undefined;
+    this.#isAsleep = false;
     this.#versions.clear();
     this.#instance = randomUUID();
   }

@@ -87,6 +87,25 @@ export class VllmServer {
     await this.#post("/resume", undefined);
   }
 
+  /** Releases the memory of weights, which the host keeps, and of the cache. */
+  async sleep(): Promise<void> {
+    await this.#post("/sleep?level=1", undefined);
+  }
+
+  /** Whether the server sleeps, in part too, or is paused. */
+  async isAsleep(): Promise<boolean> {
+    const path = "/is_sleeping";
+    const answer = await this.#http.json("GET", path, undefined, CALL_MS);
+    return this.#read(z.object({ is_sleeping: z.boolean() }), answer, path).is_sleeping;
+  }
+
+  /** Takes memory again, and resumes with the last part of it. A part that the server has changes nothing. @param part default: all */
+  async wake(part?: "weights" | "kv_cache"): Promise<void> {
+    const path = part === undefined ? "/wake_up" : `/wake_up?tags=${part}`;
+    const state = z.enum(part === "weights" ? ["awake", "sleeping"] : ["awake"]);
+    this.#read(z.object({ status: state }), await this.#post(path, undefined), path);
+  }
+
   async reload(directory: string): Promise<void> {
     const path = "/collective_rpc";
     const answer = await this.#post(path, { method: "reload_weights", kwargs: { weights_path: directory } });

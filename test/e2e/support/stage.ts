@@ -49,6 +49,8 @@ export interface Place {
   readonly seed?: number;
   readonly sampling?: Partial<RolloutSampling>;
   readonly rows?: readonly JsonValue[];
+  /** Frozen model; without it the weights of the policy at the beginning. */
+  readonly reference?: ModelId;
 }
 
 /** Report of an iteration, with the groups that it took. */
@@ -110,7 +112,7 @@ export async function* iterate(
     },
     signal,
   });
-  let reference: Promise<ModelId> | undefined;
+  let reference = place.reference === undefined ? undefined : Promise.resolve(place.reference);
   const context: AlgorithmContext = {
     engine: learningEngine(engine),
     policy,

@@ -18,6 +18,9 @@ const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, kto
 const TEMPERATURE = 0.9;
 const MAX_TOKENS = 8;
 
+/** Model from which a case with `distill_coefficient` learns. */
+const TEACHER = "teacher";
+
 /** Conversations of different lengths, so that means over tokens and over sequences differ. */
 const conversations = ["a", "ab", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({
   prompt: String(i),
@@ -89,14 +92,17 @@ export class Updates {
   static async open(): Promise<Updates> {
     const { engine, stop } = await startEngine();
     const updates = new Updates(engine, stop);
+    const random = (seed: number) => ({ kind: "random", config: tinyConfig, seed, tokenizerFiles }) as const;
+    await engine.createModel({ model: "first", role: "policy", source: random(3), trainable: true, dtype: "float32" });
+    await engine.export("first", updates.#before);
     await engine.createModel({
-      model: "first",
-      role: "policy",
-      source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles },
-      trainable: true,
+      model: TEACHER,
+      role: "reference",
+      source: random(5),
+      trainable: false,
       dtype: "float32",
     });
-    await engine.export("first", updates.#before);
+    await engine.export(TEACHER, updates.#teacher);
     await updates.#makeScoring();
     return updates;
   }
@@ -126,11 +132,14 @@ export class Updates {
       ...(await localEnvironment()),
       sampling: { temperature: TEMPERATURE, maxTokens: MAX_TOKENS },
       rows: ROWS[kind] ?? [],
+      ...(options["distill_coefficient"] === undefined ? {} : { reference: TEACHER }),
     };
     const reports = await runStage(place, algorithms[kind], isSampled ? options : { ...options, data: "rows" });
     const after = join(this.#directory, policy);
     await this.#engine.export(policy, after);
-    const made = (await this.#engine.describe()).models.map(({ model }) => model).filter((model) => model !== "first");
+    const made = (await this.#engine.describe()).models
+      .map(({ model }) => model)
+      .filter((model) => model !== "first" && model !== TEACHER);
     if (made.includes("critic")) await this.#engine.export("critic", `${after} critic`);
     for (const model of made.toReversed()) await this.#engine.releaseModel(model);
     const answers =
@@ -152,6 +161,7 @@ export class Updates {
         options,
         episodes,
         before: isReward ? this.#scoring : this.#before,
+        teacher: this.#teacher,
         ...(kind === "reward" ? { margins: marginPairs.map(({ margin }) => margin) } : {}),
         after,
         max_tokens: MAX_TOKENS,
@@ -180,6 +190,10 @@ export class Updates {
 
   get #scoring(): string {
     return join(this.#directory, "scoring");
+  }
+
+  get #teacher(): string {
+    return join(this.#directory, TEACHER);
   }
 
   get #before(): string {

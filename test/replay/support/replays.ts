@@ -110,6 +110,23 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
     play: { mode: "async", lag: 2 },
     sampling: { concurrency: 16 },
   }),
+  "GRPO with a curriculum over two environments, beside play": training(
+    [
+      {
+        ...GRPO,
+        steps: 8,
+        mismatch: "truncate",
+        dynamic_sampling: 1,
+        curriculum: { half_life: 2, mixture: "progress" },
+      },
+    ],
+    {
+      environments: [{ id: "letters" }, { id: "stated" }],
+      eval: { tasks: 0 },
+      play: { mode: "async", lag: 2 },
+      sampling: { concurrency: 16 },
+    },
+  ),
   "GRPO with credit by state, beside play": training(
     [{ ...GRPO, steps: 6, mismatch: "truncate", credit: "state", gamma: 0.5, dynamic_sampling: 1 }],
     {

@@ -174,6 +174,16 @@ export function playingScenarios(path: string): Scenario[] {
       config: { ...base, model: { path, lora }, stages: [{ ...dpo, steps: 9, collect_every: 3 }] },
     },
     {
+      name: "GRPO with refills and a curriculum over two environments",
+      config: {
+        ...base,
+        environments: [...TINY.environments, { id: "math@2", options: { ...ordering, difficulty_range: [1, 3] } }],
+        stages: [
+          { ...grpo, steps: 8, dynamic_sampling: 2, curriculum: { fresh: 0.5, half_life: 2, mixture: "progress" } },
+        ],
+      },
+    },
+    {
       name: "GRPO with refills and one scale for the batch, then DPO in rounds",
       config: {
         ...base,

@@ -21,7 +21,9 @@ export type Fault =
   /** Draws three tokens of each sequence, and then none. */
   | "stalled"
   | "slow"
-  | "reload fails";
+  | "reload fails"
+  /** Takes the weights of before its sleep when it wakes, as a copy on the host that an update did not reach. */
+  | "update lost in sleep";
 
 interface Exchange {
   readonly method: string;
@@ -49,6 +51,8 @@ export const recorded = JSON.parse(
 
 /** Tokens of a block of the prefix cache. */
 const BLOCK = 128;
+/** Time for which a killed server is gone, in milliseconds. */
+const GONE_MS = 60;
 /** Time of a token of a slow server, in milliseconds. */
 const SLOW_MS = 50;
 
@@ -67,6 +71,12 @@ export class FakeVllm {
   #held: { readonly name: string; readonly count: number } | undefined;
   /** Weights of the first block of each prompt. */
   #cache = new Map<string, Bigram>();
+  /** Parts of the memory that the server has released. */
+  readonly #asleep = new Set<string>();
+  /** Copy on the host of the weights, while the server sleeps. */
+  #copy: Bigram;
+  #kill: { readonly path: string; readonly when: "before" | "after" } | undefined;
+  #isGone = false;
   readonly #running = new Set<string>();
   readonly #aborted = new Set<string>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
@@ -74,6 +84,7 @@ export class FakeVllm {
   constructor(weights: Bigram) {
     this.#initial = weights;
     this.#weights = weights;
+    this.#copy = weights;
   }
 
   async start(): Promise<this> {
@@ -89,10 +100,30 @@ export class FakeVllm {
 
   /** Loses connections and weights, as a server does that is started again. */
   restart(): void {
+    this.#asleep.clear();
     this.#weights = this.#initial;
     this.#name = "default";
     this.#cache.clear();
     this.#server.closeAllConnections();
+  }
+
+  /** Kills the server before or after it acts on the next request whose path begins so; it is gone for a while, and started again. */
+  killAt(path: string, when: "before" | "after"): void {
+    this.#kill = { path, when };
+  }
+
+  #die(): void {
+    this.#kill = undefined;
+    this.#isGone = true;
+    this.#pause?.resolve();
+    this.#pause = undefined;
+    this.restart();
+    setTimeout(() => (this.#isGone = false), GONE_MS);
+  }
+
+  /** Whether the server has memory for sequences. */
+  get isAwake(): boolean {
+    return this.#asleep.size === 0;
   }
 
   /** Holds sequences at a number of tokens until the weights have another name, or they are aborted. */
@@ -109,12 +140,27 @@ export class FakeVllm {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     const path = request.url as string;
+    if (this.#isGone) return void response.destroy();
     this.requests.push(path);
+    const kill = this.#kill?.path === path ? this.#kill.when : undefined;
+    if (kill === "before") return this.#die();
     const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
-    if (path === "/inference/v1/generate") return await this.#generate(body as never, response);
+    if (path === "/inference/v1/generate") {
+      if (!this.isAwake) return send(response, 500, { error: "a sequence for a server that sleeps" });
+      await this.#generate(body as never, response, kill === "after");
+      return kill === "after" ? this.#die() : undefined;
+    }
     if (path === "/metrics") {
       const { answer } = recorded.find((each) => each.path === path) as Exchange;
       return void response.end((answer as string).replace(/ \S+\n$/, ` ${this.#drawn}.0\n`));
+    }
+    if (path === "/is_sleeping" || path.startsWith("/sleep") || path.startsWith("/wake_up")) {
+      if (path.startsWith("/sleep")) this.#sleep();
+      if (path.startsWith("/wake_up")) this.#wake(path.split("tags=")[1]);
+      if (kill === "after") return this.#die();
+      // The forms of vLLM 0.32.0, which states a pause as sleep too.
+      const is_sleeping = !this.isAwake || this.#pause !== undefined;
+      return send(response, 200, { is_sleeping, status: this.isAwake ? "awake" : "sleeping" });
     }
     const exchange = recorded.find((each) => each.path.split("?")[0] === path.split("?")[0]);
     if (exchange === undefined) return send(response, 404, {});
@@ -128,7 +174,8 @@ export class FakeVllm {
       this.#pause?.resolve();
       this.#pause = undefined;
     } else if (path === "/collective_rpc") {
-      if (this.fault === "reload fails") return send(response, 500, { error: "reload failed" });
+      if (this.fault === "reload fails" || this.#asleep.has("weights"))
+        return send(response, 500, { error: "reload failed" });
       const { weights_path: directory } = body["kwargs"] as { readonly weights_path: string };
       if (this.fault !== "reload ignored") this.#weights = readBigram(directory);
     } else if (path === "/reset_prefix_cache") {
@@ -137,12 +184,30 @@ export class FakeVllm {
     else if (path === "/weight_info") answer = { weight_version: this.#name };
     else if (path === "/abort_requests")
       for (const id of body["request_ids"] as readonly string[]) this.#aborted.add(id.replace("generate-tokens-", ""));
+    if (kill === "after") return this.#die();
     send(response, exchange.status, answer);
+  }
+
+  #sleep(): void {
+    if (this.#running.size > 0) throw new Error("a server that draws sequences was put to sleep");
+    this.#copy = this.#weights;
+    for (const part of ["weights", "kv_cache"]) this.#asleep.add(part);
+    if (this.fault !== "prefix cache kept") this.#cache.clear();
+  }
+
+  /** @param part default: all */
+  #wake(part: string | undefined): void {
+    for (const each of part === undefined ? ["weights", "kv_cache"] : [part]) this.#asleep.delete(each);
+    if (!this.isAwake) return;
+    if (this.fault === "update lost in sleep") this.#weights = this.#copy;
+    this.#pause?.resolve();
+    this.#pause = undefined;
   }
 
   async #generate(
     { request_id: id = "", token_ids: prompt, sampling_params: params }: GenerateBody,
     response: ServerResponse,
+    isLost = false,
   ) {
     if (this.fault === "silent") return;
     const { fault } = this;
@@ -174,7 +239,7 @@ export class FakeVllm {
       }
     }
     this.#running.delete(id);
-    this.#send(response, sampled, reason);
+    if (!isLost) this.#send(response, sampled, reason);
   }
 
   #cachedFor(block: string, length: number): Bigram {

@@ -47,6 +47,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         help="how several ranks hold a model: each all of it, or each a part",
     )
     parser.add_argument(
+        "--parallel",
+        type=_mesh_sizes,
+        metavar="DATA,CONTEXT,TENSOR",
+        help="ranks that compute different units, parts of the tokens of a unit, and parts of the products of a token",
+    )
+    parser.add_argument(
         "--samples-only", action="store_true", help="sample with the weights of a trainer, and train nothing"
     )
     parser.add_argument("--gpu", type=int, default=0, help="index of the CUDA device")
@@ -72,6 +78,15 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         graph_lease_seconds=given.graph_lease,
         graph_bytes=given.graph_bytes,
         strategy=given.strategy,
+        parallel=given.parallel,
         samples_only=given.samples_only,
         gpu=given.gpu,
     )
+
+
+def _mesh_sizes(text: str) -> tuple[int, int, int]:
+    """Parses `2,1,4`: sizes of at least 1. Raises ValueError, which argparse reports."""
+    data, context, tensor = (int(size) for size in text.split(","))
+    if min(data, context, tensor) < 1:
+        raise ValueError(text)
+    return data, context, tensor

@@ -23,6 +23,8 @@ class EngineSettings:
     graph_bytes: int = 2 << 30
     # Division of a model among ranks: with "ddp" each rank holds all of it, with "fsdp" a part.
     strategy: str = "ddp"
+    # Sizes of the mesh of ranks: data, context and tensor; None for data alone.
+    parallel: tuple[int, int, int] | None = None
     # Serve SamplerService alone: weights come from a trainer.
     samples_only: bool = False
     # Index of the CUDA device.

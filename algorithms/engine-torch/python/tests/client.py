@@ -115,6 +115,7 @@ class Client:
         call: int | None = None,
         return_outputs: bool = False,
         stop_after: int | None = None,
+        timeout: float = 180,
         **selected: bool,
     ) -> PassResult:
         """Runs a pass; without `loss` the units carry the gradients. After `stop_after` micro-batches the client is
@@ -137,7 +138,7 @@ class Client:
         outgoing.put(pb.ForwardBackwardRequest(units=units))
         outgoing.put(pb.ForwardBackwardRequest(end=True))
         result = PassResult()
-        stream = self.stub.ForwardBackward(_drain(outgoing), metadata=self.metadata, timeout=180)
+        stream = self.stub.ForwardBackward(_drain(outgoing), metadata=self.metadata, timeout=timeout)
         try:
             for response in stream:
                 result.events.append(response.WhichOneof("event"))

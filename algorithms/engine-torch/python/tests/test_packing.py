@@ -140,7 +140,7 @@ def test_a_row_has_no_padding_and_a_common_prompt_once() -> None:
     layout = packed_layout(group(), False, torch.device("cpu"))
     # 14 of the prompt, 25 + 8 of answers whose last tokens no output reads, 1 and 32 alone; the third answer has none.
     assert layout.computed_tokens == 14 + 25 + 8 + 1 + 32
-    assert layout.packed.spans[1] == (14, 39, 0, 14)
+    assert layout.packed.spans[1] == (14, 39, 0, 14, 14)
     assert layout.packed.key_rows is not None
     assert len(layout.packed.key_rows) == 14 + (14 + 25) + (14 + 8) + 1 + 32
 
@@ -166,8 +166,8 @@ def test_attention_that_sees_its_neighbours_is_refused(monkeypatch: pytest.Monke
 
     def leaking(layer: Any, query: Any, key: Any, value: Any, mask: Any, packed_rows: Any = None, **others: Any) -> Any:
         if packed_rows is not None:
-            end = max(end for _, end, _, _ in packed_rows.spans)
-            packed_rows = dataclasses.replace(packed_rows, spans=((0, end, 0, 0),), windows=packed_rows.windows)
+            end = max(end for _, end, *_ in packed_rows.spans)
+            packed_rows = dataclasses.replace(packed_rows, spans=((0, end, 0, 0, 0),), windows=packed_rows.windows)
         return attention(layer, query, key, value, mask, packed_rows=packed_rows, **others)
 
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, PACKED, leaking)

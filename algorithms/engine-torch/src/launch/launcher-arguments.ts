@@ -2,7 +2,7 @@ import type { DistributedOptions } from "@mrlm/spec/host";
 
 /** Returns the arguments of the launcher of ranks: the number of this machine and the address of machine 0. The arguments of the engine follow. */
 export function launcherArguments(
-  { strategy, processesPerNode, nodes, masterAddress, masterPort, joinSeconds }: DistributedOptions,
+  { strategy, parallel, processesPerNode, nodes, masterAddress, masterPort, joinSeconds }: DistributedOptions,
   nodeRank = 0,
 ): string[] {
   const flags = {
@@ -13,7 +13,8 @@ export function launcherArguments(
     "master-port": masterPort,
     "join-seconds": joinSeconds,
   };
-  return ["-m", "mrlm_engine.launcher.launch", ...flagArguments(flags), "--", "--strategy", strategy];
+  const engine = { strategy, parallel: parallel && `${parallel.data},${parallel.context},${parallel.tensor}` };
+  return ["-m", "mrlm_engine.launcher.launch", ...flagArguments(flags), "--", ...flagArguments(engine)];
 }
 
 /** Returns `--name value` for each option that has a value. */

@@ -56,8 +56,8 @@ export function modelStore(setup: Readonly<Record<string, unknown>>, env: NodeJS
     );
   }
   return {
-    async get(name, { notice, progress }) {
-      const [model] = await run(["get", name], (line) => {
+    async get(name, { notice, progress, weights = true }) {
+      const [model] = await run(["get", name, ...(weights ? [] : ["--no-weights"])], (line) => {
         if (line.notice !== undefined) notice(line.notice);
         if (line.progress !== undefined) progress(line.progress);
       });

@@ -12,7 +12,7 @@ import { listenForInterrupts } from "../interrupts.ts";
 import { engineAddresses, engineNotice, reachable, type ReachEngines } from "../services/reachable-engines.ts";
 import { samplerAddress } from "../services/sampler-address.ts";
 import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
-import { samplerLaunch } from "../services/samplers.ts";
+import { promisesBits, samplerLaunch } from "../services/samplers.ts";
 import { waitingNotice } from "../services/waiting-notice.ts";
 
 /** Time between two looks for the end of the run, in milliseconds. */
@@ -28,6 +28,12 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
     throw new MrlmError(
       "USAGE",
       "--url, --options and --probe-limit are for a server that a plugin samples with: give --plugin NAME too.",
+    );
+  if (args.plugin !== undefined && promisesBits(loaded.config))
+    throw new MrlmError(
+      "SAMPLER_DIFFERS",
+      `The run samples in mode "${loaded.config.play.mode}" with engine.mode: ${loaded.config.engine.mode}, which promises the bits of the engine, and a server of another project draws others.`,
+      { hint: "Train with engine.mode: throughput, or with play.mode: async." },
     );
   const { device = loaded.config.engine.device, gpu, threads } = args;
   const options = {

@@ -46,6 +46,7 @@ import type { TrainOptions } from "../declarations/train.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { AnnouncedEngines } from "../services/announced-engines.ts";
+import { assumedDevices } from "../services/assumed-devices.ts";
 import { assertEngineInstalled, startsEngine } from "../services/engine.ts";
 import { openEngines } from "../services/engines.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
@@ -72,6 +73,9 @@ export async function train(
   const notice = (text: string): void => onEvent({ kind: "notice", text });
   const { loaded: given, configPath, overrides, existing, checkpoint, finished } = await selectJob(args, notice);
   const { config } = given;
+  if (args.assumeDevice !== undefined && args.dryRun !== true)
+    throw new MrlmError("USAGE", "--assume-device is for --dry-run: a run uses the devices of its machine.");
+  const assumed = args.assumeDevice === undefined ? undefined : assumedDevices(args.assumeDevice, config);
   if (finished !== undefined) {
     notice(
       `The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`,
@@ -103,7 +107,7 @@ export async function train(
     checkStore(given);
     await assertEngineInstalled(config, plugins);
     const fetch = async (name: string) =>
-      fetchModel(console, (await plugins.engine(config.engine.provider)).models, name);
+      fetchModel(console, (await plugins.engine(config.engine.provider)).models, name, assumed === undefined);
     const loaded = await withStoredModels(given, fetch);
     await checkPlayers(loaded, plugins);
     await checkLearners(loaded, plugins);
@@ -119,13 +123,15 @@ export async function train(
       onStarted: started("server"),
     });
     cleanUp.unshift(() => environments.stop());
-    const prepared = await unlessLost(
+    const checked = await unlessLost(
       environments.lost,
       prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
-    checkRoutes(prepared, loaded);
-    console.note(`plan: ${describeRunPlan(prepared)}`);
+    checkRoutes(checked, loaded);
+    console.note(`plan: ${describeRunPlan(checked)}`);
     const watch = await openRunWatch();
+    const paths = new Set([plugins, watching].flatMap((host) => host?.rewardModelPaths ?? []));
+    const prepared = { ...checked, rewardModels: await Promise.all([...paths].map(RewardModels.options)) };
     if (args.dryRun === true) return await dryRun();
     await unlessLost(environments.lost, checkTemplates(prepared, environments.host, interrupts.drain));
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
@@ -196,7 +202,7 @@ export async function train(
       const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
       watching = source;
       cleanUp.unshift(() => source.close());
-      const opened = await openWatch(loaded, prepared, source, { logger });
+      const opened = await openWatch(loaded, checked, source, { logger });
       if (opened !== undefined) cleanUp.unshift(() => opened.close());
       return opened;
     }
@@ -213,9 +219,10 @@ export async function train(
         signal: interrupts.drain,
         notice,
         onStarted: (process, name) => started(name === undefined ? "engine" : `engine ${name}`)(process),
+        onlyEstimates: assumed !== undefined,
       });
       cleanUp.unshift(stop);
-      const memory = await estimateRun(engine, prepared);
+      const memory = await estimateRun(engine, prepared, assumed);
       console.note(memoryTable(memory));
       const lowered = checkMemory(memory, prepared.config);
       if (lowered !== undefined) notice(lowered.notice);

@@ -26,6 +26,8 @@ export interface OpenEngineOptions {
   readonly notice?: (line: string) => void;
   /** Samplers beside the engine's own. */
   readonly samplers?: SamplerPool;
+  /** Whether the engine only estimates memory, for devices of another machine: it is one process on the CPU. */
+  readonly onlyEstimates?: boolean;
   /** Receives the process of a started engine. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
   /** Name in messages, and the end that it shares with others; for one of several engines of a run. */
@@ -34,7 +36,8 @@ export interface OpenEngineOptions {
 
 /** Connects to the engine that the configuration names, or starts one. */
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
-  const { engine: settings, seed } = options.config;
+  const { config, onlyEstimates = false } = options;
+  const { engine: settings, seed } = config;
   const samplers = options.samplers === undefined ? {} : { samplers: options.samplers };
   if (settings.address !== undefined) {
     const access = { ...engineToken(settings.token_file), ...samplers };
@@ -47,19 +50,20 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     };
   }
   const provider = await options.plugins.engine(settings.provider);
-  const distributed = distributedOptions(options.config);
+  const devices = onlyEstimates
+    ? ({ device: "cpu" } as const)
+    : { device: settings.device, ...defined({ gpu: settings.gpu, distributed: distributedOptions(config) }) };
   const start = new AbortController();
   const cancel = (): void => start.abort(options.signal.reason);
   if (options.signal.aborted) cancel();
   options.signal.addEventListener("abort", cancel);
   const launched = await provider.launch({
-    device: settings.device,
+    ...devices,
     mode: settings.mode,
     seed,
     signal: start.signal,
     ...defined({ notice: options.notice, logDirectory: options.logDirectory }),
-    ...engineThreads(options.config),
-    ...defined({ gpu: settings.gpu, distributed }),
+    ...engineThreads(config),
   });
   options.signal.removeEventListener("abort", cancel);
   options.onStarted?.(launched);
@@ -88,14 +92,18 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
 }
 
 /** Returns the process layout of a configuration's engine; `undefined` for a single process. */
-export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
+export function distributedOptions({ distributed, engine }: ResolvedConfig): DistributedOptions | undefined {
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
   if (nproc_per_node * nnodes === 1) return undefined;
   const master = {
     ...defined({ masterAddress: master_addr, masterPort: master_port }),
   };
+  const { context = 1, tensor = 1 } = engine.parallel ?? {};
+  const data = (nproc_per_node * nnodes) / (context * tensor);
   return {
     strategy,
+    // Programs that only play take the processes of one machine, which may be too few for the mesh: sampling needs none.
+    ...(Number.isInteger(data) && context * tensor > 1 ? { parallel: { data, context, tensor } } : {}),
     processesPerNode: nproc_per_node,
     nodes: nnodes,
     ...(nnodes === 1 ? {} : { ...master, joinSeconds: join_seconds }),

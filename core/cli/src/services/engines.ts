@@ -22,7 +22,7 @@ export interface EnginesService extends Pick<EngineService, "engine" | "isShared
 }
 
 /** Options of `openEngines`. */
-export interface OpenEnginesOptions extends Pick<OpenEngineOptions, "signal" | "notice"> {
+export interface OpenEnginesOptions extends Pick<OpenEngineOptions, "signal" | "notice" | "onlyEstimates"> {
   readonly config: ResolvedConfig;
   readonly plugins: PluginHost;
   /** Run whose directory gets the logs of started engines. */

@@ -44,6 +44,11 @@ export interface SamplerPoolsOptions {
   readonly waitEnd?: AbortSignal;
 }
 
+/** Whether samplers must compute the bits of the engine. */
+export function promisesBits({ play, engine }: ResolvedConfig): boolean {
+  return play.mode !== "async" && engine.mode !== "throughput";
+}
+
 /** Makes the pools of the samplers of a run. Which of them sample depends on the mode of play. */
 export function samplerPools(
   config: ResolvedConfig,
@@ -54,7 +59,9 @@ export function samplerPools(
   const options = {
     ...others,
     updates,
-    exact: play.mode !== "async" && engine.mode !== "throughput",
+    exact: promisesBits(config),
+    newest: play.mode !== "async",
+    sleeps: updates && play.mode === "sync",
     trainerSamples: play.mode === "sync" && waitMs === 0,
   };
   return new Map(

@@ -19,11 +19,20 @@ export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(0);
 }
 
-/** Fetches or converts a model, with a line of progress, and prints its commit and licence. */
-export async function fetchModel(console: Console, models: ModelStore, name: string): Promise<StoredModel> {
+/**
+ * Fetches or converts a model, with a line of progress, and prints its commit and licence.
+ * @param weights whether those of a model of the hub are fetched
+ */
+export async function fetchModel(
+  console: Console,
+  models: ModelStore,
+  name: string,
+  weights = true,
+): Promise<StoredModel> {
   const bar = progressBar(console, name, { isBrief: true });
   try {
     const model = await models.get(name, {
+      weights,
       notice(line) {
         bar.clear();
         console.note(line);

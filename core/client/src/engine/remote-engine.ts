@@ -116,11 +116,11 @@ export class RemoteEngine implements Engine {
     readonly temperature?: number;
     readonly signal?: AbortSignal;
   }): Promise<readonly UnitOutputs[]> {
-    return remoteForward(this.#connection, options);
+    return this.#learning(() => remoteForward(this.#connection, options));
   }
 
   forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult> {
-    return this.#numbered((call) => remoteForwardBackward(this.#connection, options, call));
+    return this.#learning(() => this.#numbered((call) => remoteForwardBackward(this.#connection, options, call)));
   }
 
   optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
@@ -210,6 +210,12 @@ export class RemoteEngine implements Engine {
     for (const weights of models)
       if (restored.some(({ model, version }) => model === weights.model && version > 0))
         this.#pool.published({ ...weights, inFlight: "recompute" });
+  }
+
+  /** Runs a pass of the trainer, for which samplers beside it release their memory. */
+  async #learning<T>(pass: () => Promise<T>): Promise<T> {
+    await this.#pool?.sleep();
+    return await pass();
   }
 
   #numbered<T>(make: (call: bigint) => Promise<T>): Promise<T> {

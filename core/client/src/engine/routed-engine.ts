@@ -76,6 +76,7 @@ class RoutedEngine implements Engine {
     await this.describe();
     const planned = new Map<ModelId, EngineRoute>();
     for (const options of workload.models) planned.set(options.model, this.#routeOf(options, planned));
+    const { assumedDevices } = workload;
     const devices = Map.groupBy(new Set(planned.values()), ({ name, memory }) => memory ?? `only ${name}`);
     return joinEstimates(
       await Promise.all(
@@ -85,6 +86,9 @@ class RoutedEngine implements Engine {
             ...workload,
             models: workload.models.filter(({ model }) => isHere(model)),
             ...(workload.sampledModels === undefined ? {} : { sampledModels: workload.sampledModels.filter(isHere) }),
+            // Ranks are of the main engine.
+            ...(assumedDevices !== undefined &&
+              !routes.includes(this.#first) && { assumedDevices: { ...assumedDevices, ranks: 1 } }),
           });
           const names = routes.map(({ name }) => name).join(" and ");
           return { engine: `engine${routes.length > 1 ? "s" : ""} ${names}`, estimate };

@@ -109,6 +109,16 @@ export class SamplerMember extends PoolMember {
       });
   }
 
+  /** Has the sampler release the memory of the device, if it can and draws no sequence. */
+  async sleep(): Promise<void> {
+    if (this.isUpdating || this.info?.capabilities.sleeps !== true) return;
+    try {
+      await this.connection.unary(SAMPLER_SERVICE.sleep, {});
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
   /** Asks for the weights and the load again. */
   async refresh(): Promise<void> {
     try {

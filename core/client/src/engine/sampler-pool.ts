@@ -10,8 +10,12 @@ import { type PublishedVersion, SamplerMember, type SamplerPlace } from "./sampl
 
 export interface SamplerPoolOptions {
   readonly logger: Logger;
-  /** Whether the run promises equal bits: samplers must compute as the trainer does, and have exactly the published weights. */
+  /** Whether the run promises equal bits: samplers must compute as the trainer does. */
   readonly exact: boolean;
+  /** Whether samplers must have exactly the published weights; default: `exact`. */
+  readonly newest?: boolean;
+  /** Whether samplers release their memory while the trainer learns, as in runs whose play waits for it; default false. */
+  readonly sleeps?: boolean;
   /** Whether the trainer samples too while other samplers can: where it has nothing else to do. */
   readonly trainerSamples: boolean;
   /** Whether this process updates the samplers; default true. One process of a run does. */
@@ -47,7 +51,8 @@ export class SamplerPool {
 
   constructor(options: SamplerPoolOptions) {
     const waitEnd = new AbortController().signal;
-    this.#options = { updates: true, pauseMs: 1_000, waitMs: 0, waitEnd, ...options };
+    const { exact: newest } = options;
+    this.#options = { updates: true, newest, sleeps: false, pauseMs: 1_000, waitMs: 0, waitEnd, ...options };
   }
 
   /** Names the trainer, from which samplers read weights. Called by `connectEngine`. */
@@ -88,6 +93,11 @@ export class SamplerPool {
     for (const member of this.#members.all) member.update();
   }
 
+  /** Has samplers release their memory before the trainer learns. They get it back for the next sequence or update. */
+  async sleep(): Promise<void> {
+    if (this.#options.sleeps) await Promise.all(this.#members.serving.map((member) => member.sleep()));
+  }
+
   /** Returns the way from streams of a model to the samplers. @param trainer connection to the trainer */
   linkOf(model: ModelId, trainer: EngineConnection): SampleLink {
     return new PoolLink({
@@ -95,7 +105,7 @@ export class SamplerPool {
       trainer,
       choose: () => this.#choose(model, trainer),
       leaveTrainer: () => this.#trainerStreams--,
-      newestOf: (version) => (this.#options.exact ? version : (this.#published.get(model)?.version ?? Infinity)),
+      newestOf: (version) => (this.#options.newest ? version : (this.#published.get(model)?.version ?? Infinity)),
     });
   }
 
@@ -170,7 +180,7 @@ export class SamplerPool {
   ): boolean {
     const held = member.held(model);
     if (held === undefined) return false;
-    return !this.#options.exact || (held.version === version && held.checksum === checksum);
+    return !this.#options.newest || (held.version === version && held.checksum === checksum);
   }
 
   #check(name: string, info: SamplerInfo): void {

@@ -10,6 +10,8 @@ export interface ModelCall {
   readonly tools: readonly ToolDefinition[];
   /** Namespaces of tools by the names that the policy calls: NAMESPACE__NAME. Of OpenAI's Responses alone. */
   readonly namespaces?: ReadonlyMap<string, string>;
+  /** Names of the tools that take a text, which is their argument `input` here. Of OpenAI's Responses alone: its custom tools. */
+  readonly textTools?: ReadonlySet<string>;
   /** Name of the model. */
   readonly model: string;
   readonly stream: boolean;

@@ -1,3 +1,4 @@
+import { createContext, Script } from "node:vm";
 import { isObject, type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
 import { fromJSONSchema } from "zod";
 import type { ModelCall } from "./codec.ts";
@@ -20,7 +21,17 @@ export function withInstructions(messages: readonly Message[], form: RequiredFor
   return [...messages.slice(0, -1), { ...last, parts: extended(last.parts, `\n\n${text}`) }];
 }
 
-/** Whether the text of an answer has the form that a call requires. A schema that cannot be read accepts any JSON, and `pattern` is not checked. */
+/** Longest check of an answer, in milliseconds: references make one of a kilobyte take years, and other episodes wait meanwhile. */
+const CHECK_MS = 100;
+/** Calls the function `check`, which a limit of time can end. */
+const script = new Script("check()");
+const globals: { check?: () => boolean } = {};
+let timed: ReturnType<typeof createContext> | undefined;
+
+/**
+ * Whether the text of an answer has the form that a call requires. A schema that cannot be read, or whose check takes more than 100 ms, accepts any JSON, and `pattern` is not
+ * checked.
+ */
 export function hasFormat(text: string, { format }: RequiredForm): boolean {
   if (format === undefined) return true;
   let value: unknown;
@@ -29,10 +40,11 @@ export function hasFormat(text: string, { format }: RequiredForm): boolean {
   } catch {
     return false;
   }
+  const { schema } = format;
+  if (schema === undefined) return isObject(value);
+  globals.check = () => fromJSONSchema(checked(schema)).safeParse(value).success;
   try {
-    return format.schema === undefined
-      ? isObject(value)
-      : fromJSONSchema(checked(format.schema)).safeParse(value).success;
+    return script.runInContext((timed ??= createContext(globals)), { timeout: CHECK_MS }) as boolean;
   } catch {
     return true;
   }

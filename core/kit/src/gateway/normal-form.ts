@@ -22,11 +22,12 @@ export interface NormalMessage {
 /** Joins the messages of a history as programs divide them, and gives each its key. */
 export function normalForm(messages: readonly Message[]): NormalMessage[] {
   const joined: Message[] = [];
+  let added: Part[] = [];
   for (const message of messages) {
-    const last = joined.at(-1);
-    const isJoined = last?.role === message.role && (message.role === "assistant" || message.role === "tool");
-    if (isJoined) joined[joined.length - 1] = { ...last, parts: [...last.parts, ...message.parts] };
-    else joined.push(message);
+    const isJoined = joined.at(-1)?.role === message.role && (message.role === "assistant" || message.role === "tool");
+    // A copy for each message would take the square of a history that the program chooses.
+    if (isJoined) for (const part of message.parts) added.push(part);
+    else joined.push({ ...message, parts: (added = [...message.parts]) });
   }
   return joined.map((message, i) => normalMessage(message.role === "tool" ? sorted(message, joined[i - 1]) : message));
 }

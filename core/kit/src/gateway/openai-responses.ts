@@ -70,40 +70,52 @@ function responseOf(
 /** Prefixes of the ids of items. */
 const PREFIXES = { content: "msg", reasoning: "rs", call: "fc" } as const;
 
+/** Tools of a request that this API alone has. */
+type OwnTools = Pick<ModelCall, "namespaces" | "textTools">;
+
 /** Returns the form of the items of a response. */
-function formOf(response: string, { namespaces }: Pick<ModelCall, "namespaces">): ItemForm {
+function formOf(response: string, request: OwnTools): ItemForm {
   const idOf = ({ type }: Delta, index: number): string => `${PREFIXES[type]}_${response}-${index}`;
   const placeOf = (item: Delta, output_index: number): JsonObject => ({
     ...{ output_index, item_id: idOf(item, output_index) },
     ...(item.type !== "call" && { content_index: 0 }),
   });
-  const whole = (item: Delta, index: number): JsonObject => itemOf(item, idOf(item, index), true, namespaces);
+  const whole = (item: Delta, index: number): JsonObject => itemOf(item, idOf(item, index), true, request);
   return {
     begin(item, output_index) {
-      const begun = itemOf(item, idOf(item, output_index), false, namespaces);
+      const begun = itemOf(item, idOf(item, output_index), false, request);
       const added = { type: "response.output_item.added", output_index, item: begun };
       if (item.type === "call") return [added];
       const part = contentPart({ ...item, text: "" });
       return [added, { type: "response.content_part.added", ...placeOf(item, output_index), part }];
     },
-    delta: (part, index) => ({ ...deltaOf(part), ...placeOf(part, index) }),
+    delta: (part, index) => ({ ...deltaOf(part, request), ...placeOf(part, index) }),
     end(item, output_index) {
-      const done = doneEvents(item, namespaces).map((event) => ({ ...event, ...placeOf(item, output_index) }));
+      const done = doneEvents(item, request).map((event) => ({ ...event, ...placeOf(item, output_index) }));
       return [...done, { type: "response.output_item.done", output_index, item: whole(item, output_index) }];
     },
     whole,
   };
 }
 
-function deltaOf(part: Delta): JsonObject {
+function deltaOf(part: Delta, { textTools }: OwnTools): JsonObject {
   if (part.type === "content") return { type: "response.output_text.delta", delta: part.text, logprobs: [] };
   if (part.type === "reasoning") return { type: "response.reasoning_text.delta", delta: part.text };
-  return { type: "response.function_call_arguments.delta", delta: JSON.stringify(part.call.arguments) };
+  const { name, arguments: given } = part.call;
+  return textTools?.has(name) === true
+    ? { type: "response.custom_tool_call_input.delta", delta: inputOf(given) }
+    : { type: "response.function_call_arguments.delta", delta: JSON.stringify(given) };
 }
 
-function doneEvents(item: Delta, namespaces: ModelCall["namespaces"]): JsonObject[] {
+/** Returns the text for a custom tool. A policy that gives other arguments gives their JSON. */
+function inputOf(given: JsonObject): string {
+  return Object.keys(given).length === 1 && typeof given["input"] === "string" ? given["input"] : JSON.stringify(given);
+}
+
+function doneEvents(item: Delta, { namespaces, textTools }: OwnTools): JsonObject[] {
   if (item.type === "call") {
     const { name, arguments: given } = item.call;
+    if (textTools?.has(name) === true) return [{ type: "response.custom_tool_call_input.done", input: inputOf(given) }];
     return [
       { type: "response.function_call_arguments.done", ...nameOf(name, namespaces), arguments: JSON.stringify(given) },
     ];
@@ -118,10 +130,18 @@ function doneEvents(item: Delta, namespaces: ModelCall["namespaces"]): JsonObjec
 }
 
 /** Returns an item as it begins, or as a whole. */
-function itemOf(item: Delta, id: string, isWhole: boolean, namespaces: ModelCall["namespaces"]): JsonObject {
+function itemOf(item: Delta, id: string, isWhole: boolean, { namespaces, textTools }: OwnTools): JsonObject {
   const status = isWhole ? "completed" : "in_progress";
   if (item.type === "call") {
     const { id: call_id, name, arguments: given } = item.call;
+    if (textTools?.has(name) === true)
+      return {
+        id,
+        type: "custom_tool_call",
+        call_id,
+        ...nameOf(name, namespaces),
+        input: isWhole ? inputOf(given) : "",
+      };
     return {
       id,
       type: "function_call",

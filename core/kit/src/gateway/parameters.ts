@@ -79,6 +79,23 @@ export function recordedParameters(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(isRecorded));
 }
 
+/** Lists and objects of a body: each takes much more memory than its text, and an episode keeps its calls. */
+const MAX_OBJECTS = 20_000;
+
+/** Throws ApiError with status 413 for a body of too many lists and objects. */
+function assertFewObjects(body: object): void {
+  const found: object[] = [body];
+  for (const each of found) {
+    for (const value of Object.values(each)) if (typeof value === "object" && value !== null) found.push(value);
+    if (found.length > MAX_OBJECTS)
+      throw new ApiError(
+        413,
+        "request_too_large",
+        `The request has more than ${MAX_OBJECTS} lists and objects. Send a shorter history.`,
+      );
+  }
+}
+
 /**
  * Parses the body of a request. Omits parameters that are null, as in OpenAI's API, and those without an effect. Throws {@link ApiError} with status 400, which names the
  * parameter.
@@ -89,6 +106,7 @@ export function parseBody<T extends z.ZodRawShape>(
   place: Place = "server",
 ): z.output<z.ZodObject<T, z.core.$strict>> {
   if (!isObject(body)) throw new ApiError(400, "invalid_value", "The body of the request is not a JSON object.");
+  assertFewObjects(body);
   if (isObject(body["stream_options"]) && body["stream"] !== true)
     throw invalidParameter("stream_options", "'stream_options' needs 'stream': true.");
   const isGiven = (name: string, value: unknown): boolean =>

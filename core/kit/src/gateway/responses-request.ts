@@ -37,10 +37,18 @@ const item = z.discriminatedUnion("type", [
     arguments: z.string(),
   }),
   z.object({ type: z.literal("function_call_output"), call_id: z.string(), output: contentSchema }),
+  z.object({
+    type: z.literal("custom_tool_call"),
+    call_id: z.string(),
+    namespace: z.string().nullish(),
+    name: z.string(),
+    input: z.string(),
+  }),
+  z.object({ type: z.literal("custom_tool_call_output"), call_id: z.string(), output: contentSchema }),
 ]);
 type Item = z.output<typeof item>;
 type GivenItem = Readonly<Record<string, unknown>> & { readonly type?: string | undefined };
-const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
+const ITEMS: readonly string[] = item.options.map(({ shape }) => shape.type.value);
 
 /** Beginning of a reasoning that this gateway wrote. */
 const SEALED = "mrlm:";
@@ -70,6 +78,12 @@ const tool = z.looseObject({
   parameters: z.record(z.string(), z.json()).nullish(),
 });
 type Tool = z.output<typeof tool>;
+/** Argument of a custom tool for the policy. */
+const INPUT = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
+const customFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("grammar"), syntax: z.enum(["lark", "regex"]), definition: z.string() }),
+]);
 const namespace = z.strictObject({
   type: z.literal("namespace"),
   name: z.string().min(1),
@@ -87,7 +101,7 @@ const responsesBody = z.strictObject({
   stream_options: z.unknown().optional(),
   tools: z.array(tool).optional(),
   tool_choice: z
-    .union([z.enum(["none", "auto", "required"]), z.object({ type: z.literal("function"), name: z.string() })])
+    .union([z.enum(["none", "auto", "required"]), z.object({ type: z.enum(["function", "custom"]), name: z.string() })])
     .optional(),
   text: z.strictObject({ format: format.nullish(), verbosity: z.string().nullish() }).optional(),
 });
@@ -113,6 +127,7 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     (i) => `${tools[i]?.place}.name`,
   );
   const spaces = tools.flatMap(({ name, namespace: space }) => (space === undefined ? [] : ([[name, space]] as const)));
+  const texts = tools.flatMap(({ name, isText }) => (isText ? [name] : []));
   const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
   const messages = toMessages(items.map((each, i) => itemOf(each, `input.${i}`)));
   assertNoPrefill(messages, `input.${items.length - 1}`);
@@ -126,6 +141,7 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     stops: [],
     tools: choice === "none" ? [] : fromChatTools(tools),
     ...(spaces.length > 0 && { namespaces: new Map(spaces) }),
+    ...(texts.length > 0 && { textTools: new Set(texts) }),
     parameters: { ...recordedParameters(body as JsonObject), ...defined({ verbosity: text?.verbosity ?? undefined }) },
     ...defined({ maxTokens }),
     ...(choice === "required" && { requiredTool: "" }),
@@ -142,12 +158,22 @@ function functionsOf(given: Tool, i: number) {
   return tools.map((each, t) => toFunction(each, `tools.${i}.tools.${t}`, name));
 }
 
-function toFunction({ type, name, description, parameters, strict: _, ...rest }: Tool, place: string, space?: string) {
-  if (type !== "function" || name === undefined)
+function toFunction(
+  { type, name, description, parameters, strict: _, format: form, ...rest }: Tool,
+  place: string,
+  space?: string,
+) {
+  const isText = type === "custom";
+  if ((type !== "function" && !isText) || name === undefined)
     throw unsupported(place, ` A tool of type '${type}' is no function of the program. Turn it off in the program.`);
-  const [other] = Object.keys(rest);
+  const [other] = [...(!isText && form !== undefined ? ["format"] : []), ...Object.keys(rest)];
   if (other !== undefined) throw unsupported(`${place}.${other}`);
-  return { name: nameIn(space, name), description, parameters, namespace: space, place };
+  const own = { name: nameIn(space, name), namespace: space, place, isText };
+  if (!isText) return { ...own, description, parameters };
+  const grammar = form === undefined ? undefined : parsePart(customFormat, form, `${place}.format`);
+  // No sampler is held to a grammar: the policy reads it.
+  const text = grammar?.type === "grammar" ? `\n\nForm of \`input\` (${grammar.syntax}):\n${grammar.definition}` : "";
+  return { ...own, description: `${description ?? ""}${text}`, parameters: INPUT };
 }
 
 /** Returns the name by which the policy has a function: a client may name one of a namespace without it. */
@@ -175,17 +201,18 @@ export function outputParts(given: GivenItem, place: string): Part[] {
 
 /** Joins the items of one turn of the assistant, and those of one turn of results. */
 function toMessages(items: readonly Item[]): Message[] {
-  const messages: Message[] = [];
+  const messages: { readonly role: Message["role"]; readonly parts: Part[] }[] = [];
   const checked: { role: string; index: number; tool_calls?: { id: string }[]; tool_call_id?: string }[] = [];
   const names = new Map<string, string>();
   for (const [index, each] of items.entries()) {
     const role = roleOf(each);
-    const isJoined = (role === "assistant" || role === "tool") && messages.at(-1)?.role === role;
+    const last = messages.at(-1);
+    const isJoined = (role === "assistant" || role === "tool") && last?.role === role;
     const parts = partsOf(each, names, `input.${index}`);
-    if (isJoined) messages.push({ role, parts: [...(messages.pop() as Message).parts, ...parts] });
+    if (isJoined) last.parts.push(...parts);
     else messages.push({ role, parts });
-    const calls = each.type === "function_call" ? [{ id: each.call_id }] : [];
-    if (each.type === "function_call_output") checked.push({ role, index, tool_call_id: each.call_id });
+    const calls = each.type === "function_call" || each.type === "custom_tool_call" ? [{ id: each.call_id }] : [];
+    if (isOutput(each)) checked.push({ role, index, tool_call_id: each.call_id });
     else if (isJoined) checked.at(-1)?.tool_calls?.push(...calls);
     else checked.push({ role, index, tool_calls: calls });
   }
@@ -193,8 +220,12 @@ function toMessages(items: readonly Item[]): Message[] {
   return messages;
 }
 
+function isOutput(each: Item): each is Extract<Item, { readonly output: unknown }> {
+  return each.type === "function_call_output" || each.type === "custom_tool_call_output";
+}
+
 function roleOf(each: Item): Message["role"] {
-  if (each.type === "function_call_output") return "tool";
+  if (isOutput(each)) return "tool";
   if (each.type !== "message") return "assistant";
   return each.role === "developer" ? "system" : each.role;
 }
@@ -206,10 +237,11 @@ function partsOf(each: Item, names: Map<string, string>, place: string): Part[] 
     const shown = content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content;
     return textPart("thinking", shown === "" ? sealed.read(each.encrypted_content ?? "") : shown);
   }
-  if (each.type === "function_call") {
+  if (!isOutput(each)) {
     const name = nameIn(each.namespace, each.name);
     names.set(each.call_id, name);
-    return [{ type: "tool-call", id: each.call_id, name, arguments: argumentsOf(each.arguments, place) }];
+    const given = each.type === "function_call" ? argumentsOf(each.arguments, place) : { input: each.input };
+    return [{ type: "tool-call", id: each.call_id, name, arguments: given }];
   }
   const content = textPart("text", contentText(each.output, `${place}.output`, TEXT_PARTS));
   return [{ type: "tool-result", id: each.call_id, name: names.get(each.call_id) ?? "", content, isError: false }];

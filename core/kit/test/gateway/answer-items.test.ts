@@ -4,6 +4,7 @@ import { anthropicMessages } from "../../src/gateway/anthropic-messages.ts";
 import type { Codec, Delta, ModelCall } from "../../src/gateway/codec.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
 import { openaiResponses } from "../../src/gateway/openai-responses.ts";
+import { Conversations } from "../../src/gateway/conversations.ts";
 import { hasFormat } from "../../src/gateway/instructions.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 4 });
@@ -109,4 +110,33 @@ test("a regular expression of a schema is not run on an answer", () => {
   const answer = (value: object): string => JSON.stringify({ pattern: `${"a".repeat(60)}!`, ...value });
   expect(hasFormat(answer({ n: 1 }), { format: { schema } })).toBe(true);
   expect(hasFormat(answer({ n: "1" }), { format: { schema } })).toBe(false);
+});
+
+test("a schema whose check would take years accepts any JSON after a tenth of a second", () => {
+  for (const combination of ["anyOf", "allOf", "oneOf"]) {
+    const each = (at: number) => ({ [combination]: Array(3).fill({ $ref: `#/$defs/d${at}` }) });
+    const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, each(at + 1)]));
+    const schema = { $defs: { ...$defs, d40: { type: "number" } }, $ref: "#/$defs/d0" };
+    const began = performance.now();
+    expect(hasFormat('"a"', { format: { schema } })).toBe(true);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  }
+  expect(hasFormat("1", { format: { schema: { type: "string" } } })).toBe(false);
+});
+
+const user = { role: "user", content: "q" };
+test.each<[string, (count: number) => [codec: { read(body: unknown): ModelCall }, body: object]]>([
+  ["answers", (n) => [openaiChat, { messages: [user, ...Array(n).fill({ role: "assistant", content: "a" }), user] }]],
+  ["reasonings", (n) => [openaiResponses, { input: [user, ...Array(n).fill({ type: "reasoning" }), user] }]],
+  ["messages", (n) => [openaiResponses, { input: [user, ...Array(n).fill({ ...user, role: "assistant" }), user] }]],
+  ["turns", (n) => [anthropicMessages, { max_tokens: 9, messages: Array(n).fill(user) }]],
+])("a history of 19,000 %s takes time by its length, and a longer one is refused", (_, bodyOf) => {
+  const [codec, body] = bodyOf(19_000);
+  const began = performance.now();
+  const { messages, tools } = codec.read({ model: "a", ...body });
+  new Conversations().match({ messages, tools }, "agent", true);
+  // The square of the length would be minutes.
+  expect(performance.now() - began).toBeLessThan(3_000);
+  const [, longer] = bodyOf(21_000);
+  expect(() => codec.read({ model: "a", ...longer })).toThrow(/more than 20000 lists and objects/);
 });

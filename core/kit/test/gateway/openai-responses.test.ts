@@ -120,6 +120,8 @@ test.each([
   [{ previous_response_id: "resp_0" }, /previous_response_id/],
   [{ background: true }, /background/],
   [{ tools: [{ type: "function", name: "a", input_examples: [{}] }] }, /tools\.0\.input_examples/],
+  [{ tools: [{ type: "function", name: "a", format: { type: "text" } }] }, /tools\.0\.format/],
+  [{ tools: [{ type: "custom", name: "a", format: { type: "xml" } }] }, /tools\.0\.format/],
   [{ text: { x: 1 } }, /text\.x/],
 ])("a request that cannot be answered is refused with its place: %j", (changed, reason) => {
   expect(() => openaiResponses.read({ ...request, ...changed })).toThrow(reason);
@@ -199,4 +201,43 @@ test("a required function of a namespace has the name that the policy has", () =
     openaiResponses.read({ ...request, tools: [space], tool_choice: { type: "function", name } }).requiredTool;
   expect(choose("search")).toBe("files__search");
   expect(choose("files__search")).toBe("files__search");
+});
+
+test("a custom tool takes its text by the argument `input`, and the call comes back as it was", () => {
+  const format = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
+  const tools = [{ type: "custom", name: "apply", description: "Patches.", format }, request.tools[0]];
+  const asked = { model: "m", tools, tool_choice: { type: "custom", name: "apply" } };
+  const call = openaiResponses.read({ ...asked, input: "Go", stream: true });
+  expect(call.tools.map(({ name }) => name)).toEqual(["apply", "search"]);
+  expect(call.tools[0]?.description).toBe("Patches.\n\nForm of `input` (lark):\nstart: /.+/");
+  expect([call.tools[0]?.parameters["required"], call.requiredTool]).toEqual([["input"], "apply"]);
+  const input = '*** "Begin"\n+ä';
+  const made = { type: "tool-call", id: "c1", name: "apply", arguments: { input } } as const;
+  const message = { role: "assistant" as const, parts: [made] };
+  const events = writeAnswer(openaiResponses, call, { message, finishReason: "stop" }, "0").map((each) =>
+    JSON.parse(each.slice(each.indexOf("data: ") + 6)),
+  );
+  expect(events.find(({ type }) => type === "response.custom_tool_call_input.delta")).toMatchObject({ delta: input });
+  expect(events.find(({ type }) => type === "response.custom_tool_call_input.done")).toMatchObject({ input });
+  const [item] = events.at(-1).response.output;
+  expect(item).toMatchObject({ type: "custom_tool_call", call_id: "c1", name: "apply", input });
+  const output = { type: "custom_tool_call_output", call_id: "c1", output: "Done." };
+  const returned = openaiResponses.read({ ...asked, input: [{ role: "user", content: "Go" }, item, output] });
+  expect(returned.messages.slice(1)).toEqual([
+    message,
+    {
+      role: "tool",
+      parts: [
+        { type: "tool-result", id: "c1", name: "apply", content: [{ type: "text", text: "Done." }], isError: false },
+      ],
+    },
+  ]);
+});
+
+test("arguments of a custom tool that are no `input` alone are sent as their JSON", () => {
+  const call = openaiResponses.read({ model: "m", input: "Go", tools: [{ type: "custom", name: "apply" }] });
+  const part = { type: "tool-call", id: "c1", name: "apply", arguments: { input: "a", more: 1 } } as const;
+  const answer = { message: { role: "assistant" as const, parts: [part] }, finishReason: "stop" as const };
+  const { output } = JSON.parse(writeAnswer(openaiResponses, call, answer, "0")[0] ?? "");
+  expect(output[0].input).toBe('{"input":"a","more":1}');
 });

@@ -8,8 +8,10 @@ import { MAIN_ENGINE } from "./engines.ts";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Finds contradictions between the keys of `engine` and `engines`. */
-export function engineProblems({ engine, engines = {}, policies, model }: ConfigInput): ConfigProblem[] {
+export function engineProblems({ engine, engines = {}, policies, model, distributed }: ConfigInput): ConfigProblem[] {
   const problems = engine === undefined ? [] : processProblems(["engine"], engine);
+  if (engine?.parallel !== undefined && engine.address === undefined)
+    problems.push(...meshProblems(engine.parallel, distributed));
   const places = new Map<string, string>();
   for (const [name, entry] of Object.entries(engines)) {
     const path = ["engines", name];
@@ -50,9 +52,27 @@ export function withoutAddress(path: ConfigPath): ConfigProblem {
   };
 }
 
+function meshProblems(
+  { data, context = 1, tensor = 1 }: NonNullable<NonNullable<ConfigInput["engine"]>["parallel"]>,
+  { enabled = true, nproc_per_node = 1, nnodes = 1 }: NonNullable<ConfigInput["distributed"]> = {},
+): ConfigProblem[] {
+  const processes = enabled ? nproc_per_node * nnodes : 1;
+  const groups = data ?? processes / (context * tensor);
+  if (Number.isInteger(groups) && groups * context * tensor === processes) return [];
+  const product = [...(data === undefined ? [] : [`data ${data}`]), `context ${context}`, `tensor ${tensor}`];
+  const fault = data === undefined ? "does not divide" : "is not";
+  return [
+    {
+      path: ["engine", "parallel"],
+      at: "key",
+      text: `engine.parallel: ${product.join(" x ")} ${fault} ${processes}, the number of processes (distributed.nproc_per_node x distributed.nnodes)`,
+    },
+  ];
+}
+
 function processProblems(
   path: ConfigPath,
-  { address, token_file, device, samplers = 0, gpu }: NonNullable<ConfigInput["engine"]>,
+  { address, token_file, device, samplers = 0, gpu, parallel }: NonNullable<ConfigInput["engine"]>,
   defaultDevice?: "auto" | "cpu" | "cuda",
 ): ConfigProblem[] {
   const name = showPath(path);
@@ -70,5 +90,6 @@ function processProblems(
   return [
     ...(samplers > 0 ? [started("samplers", ": beside a running one start them with `mrlm sample --run RUN`")] : []),
     ...(gpu === undefined ? [] : [started("gpu", ": the one at `address` has a device already")]),
+    ...(parallel === undefined ? [] : [started("parallel", ": the one at `address` has a mesh already")]),
   ];
 }

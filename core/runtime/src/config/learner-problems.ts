@@ -7,7 +7,7 @@ import type { ConfigPath } from "./source-text.ts";
 type StageInput = NonNullable<ConfigInput["stages"]>[number];
 
 /** Keys of a stage that are no options of its algorithm. */
-const KEYS = ["algorithm", "learners", "name", "sampling", "until", "options"];
+const KEYS = ["algorithm", "learners", "name", "sampling", "until", "curriculum", "options"];
 
 /** Finds faults of the learners of stages that need no plugin. */
 export function learnerProblems({ policies, stages = [] }: ConfigInput): ConfigProblem[] {

@@ -1,4 +1,4 @@
-import { type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
 import type {
   ResolvedConfig,
   ResolvedLearner,
@@ -53,10 +53,9 @@ export function withShortForms(config: ResolvedConfig): JsonObject {
 
 /** @param ofPolicy sampling of the policy, which replaces that of a stage, and not that of a learner */
 function shortStage(stage: ResolvedStage, ofPolicy: ResolvedModel["sampling"]): unknown {
-  const { name, sampling, until, learners } = stage;
+  const { name, sampling, until, curriculum, learners } = stage;
   const [learner] = Object.values(learners);
   const { algorithm, sampling: own, options, ...models } = learner as ResolvedLearner;
   if (own !== undefined && ofPolicy !== undefined) return stage;
-  const goal = until === undefined ? {} : { until };
-  return { algorithm, name, sampling: { ...sampling, ...own }, ...goal, ...models, options };
+  return { algorithm, name, sampling: { ...sampling, ...own }, ...defined({ until, curriculum }), ...models, options };
 }

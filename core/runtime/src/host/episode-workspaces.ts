@@ -1,3 +1,4 @@
+import { traced } from "@mrlm/kit/service";
 import { MrlmError, type Workspace, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
 import type { PhaseClock } from "./phase-clock.ts";
 import { queuedCalls } from "./queued-sandbox.ts";
@@ -25,7 +26,11 @@ export function episodeWorkspaces(
     async open(options = {}): Promise<Workspace> {
       const { episode } = tools;
       const open = (own: WorkspaceOptions): Promise<Workspace> => workspaces.open({ ...options, ...own });
-      const workspace = await (holding === episode ? open(withQueue({ ...options })) : run(options, open));
+      const workspace = await traced(
+        "workspace open",
+        () => ({ "mrlm.workspace": id }),
+        () => (holding === episode ? open(withQueue({ ...options })) : run(options, open)),
+      );
       holding = episode;
       if (tools.episode === episode) {
         tools.keep(id, workspace);

@@ -8,6 +8,7 @@ import {
   type ScoreRequest,
   unscored,
 } from "@mrlm/spec";
+import { traced } from "@mrlm/kit/service";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import { validateResult } from "./validate-result.ts";
@@ -27,7 +28,13 @@ export function guardScorer(id: string, scorer: Scorer, { clock, judgements }: G
     async score(request) {
       const record = judgements.begin({ scorer: id });
       const grade = await clock
-        .score(request.signal, (options) => scorer.score({ ...request, ...options }))
+        .score(request.signal, (options) =>
+          traced(
+            `score ${id}`,
+            () => ({ "mrlm.scorer": id }),
+            () => scorer.score({ ...request, ...options }),
+          ),
+        )
         .then(checkGrade)
         .catch((error: unknown): Grade => {
           const reward = failedScore(`Scorer ${id}`, error);
@@ -48,7 +55,13 @@ export function guardJudge(id: string, judge: Judge, { clock, judgements }: Grad
     async judge(request, { signal: caller }) {
       const record = judgements.begin({ judge: id });
       const judgement = await clock
-        .score(caller, (options) => judge.judge(request, options))
+        .score(caller, (options) =>
+          traced(
+            `judge ${id}`,
+            () => ({ "mrlm.judge": id }),
+            () => judge.judge(request, options),
+          ),
+        )
         .then((returned) => checkJudgement(returned, request.agents))
         .catch((error: unknown): Judgement => {
           const reward = failedScore(`Judge ${id}`, error);

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { traced } from "@mrlm/kit/service";
 import { MrlmError, type Sandbox, type SandboxSession } from "@mrlm/spec";
 import type { SandboxCallOptions } from "@mrlm/spec/host";
 import type { PhaseClock } from "./phase-clock.ts";
@@ -50,6 +51,8 @@ export function queuedCalls(clock: PhaseClock): QueuedCalls {
  */
 export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: SandboxSession[]): Sandbox {
   const { withQueue, run } = queuedCalls(clock);
+  const spanned = <T>(call: string, work: () => Promise<T>): Promise<T> =>
+    traced(`sandbox ${call}`, () => ({ "mrlm.sandbox.language": sandbox.language }), work);
   return {
     get language() {
       return sandbox.language;
@@ -58,12 +61,13 @@ export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: San
       return sandbox.limits;
     },
     ...(sandbox.children !== undefined && { children: sandbox.children }),
-    run: (submission, options) => run(options, (own) => sandbox.run(submission, own)),
-    test: (submission, suite, options) => run(options, (own) => sandbox.test(submission, suite, own)),
+    run: (submission, options) => spanned("run", () => run(options, (own) => sandbox.run(submission, own))),
+    test: (submission, suite, options) =>
+      spanned("test", () => run(options, (own) => sandbox.test(submission, suite, own))),
     async session(options) {
       const open = (own: SandboxCallOptions): Promise<SandboxSession> => sandbox.session({ ...options, ...own });
       const isFirst = sessions.every(({ end }) => end !== undefined);
-      const session = await (isFirst ? run(options, open) : open(withQueue({ ...options })));
+      const session = await spanned("session", () => (isFirst ? run(options, open) : open(withQueue({ ...options }))));
       sessions.push(session);
       return session;
     },

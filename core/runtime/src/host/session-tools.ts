@@ -1,5 +1,5 @@
 import { toolError } from "@mrlm/kit";
-import { silentLogger } from "@mrlm/kit/service";
+import { silentLogger, traced } from "@mrlm/kit/service";
 import {
   type JsonObject,
   type Logger,
@@ -161,7 +161,7 @@ export class SessionTools {
           const faults = argumentFaults(tool, args, this.#logger);
           const result = limitOutput(
             faults === undefined
-              ? await this.#call(tool, args, options)
+              ? await this.#traced(tool, () => this.#call(tool, args, options))
               : toolError(`Invalid arguments of ${name}: ${faults}.`),
             tool.outputBytes,
           );
@@ -173,6 +173,16 @@ export class SessionTools {
         }
       },
     };
+  }
+
+  #traced(tool: Tool, call: () => Promise<ToolResult>): Promise<ToolResult> {
+    const { name } = tool;
+    const attributes = () => ({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name });
+    return traced(`execute_tool ${name}`, attributes, async (span) => {
+      const result = await call();
+      span?.setAttribute("mrlm.tool.is_error", result.isError);
+      return result;
+    });
   }
 
   /** Calls a tool with its timeout. */

@@ -1,4 +1,6 @@
-import type { ForwardBackwardResult, LearningEngine, ModelId, PolicyId } from "@mrlm/spec";
+import { traced } from "@mrlm/kit/service";
+import type { Attributes } from "@opentelemetry/api";
+import type { EngineUnit, ForwardBackwardResult, LearningEngine, ModelId, PolicyId } from "@mrlm/spec";
 import type { Engine, ModelSource } from "@mrlm/spec/host";
 
 /** Id under which an algorithm creates its critic. */
@@ -64,6 +66,23 @@ export function watchEngine(
   };
 }
 
+/** Runs a call of the engine in a span with the number of its sequences and tokens. */
+function pass<T>(
+  name: string,
+  { model, units = [] }: { readonly model: ModelId; readonly units?: readonly EngineUnit[] },
+  work: () => Promise<T>,
+): Promise<T> {
+  const attributes = (): Attributes => {
+    const sequences = units.flatMap((unit) => unit.sequences);
+    const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
+    return {
+      "mrlm.model": model,
+      ...(units.length > 0 && { "mrlm.sequences": sequences.length, "mrlm.tokens": tokens }),
+    };
+  };
+  return traced(`engine ${name}`, attributes, work, { kind: "client" });
+}
+
 /**
  * Returns the methods of a trainer that an algorithm may call. The run publishes, samples and saves.
  * @param suffix of the critic's id in the engine, where each of several policies may have one
@@ -84,8 +103,11 @@ export function learningEngine(engine: LearningEngine, suffix = ""): LearningEng
     createModel: (options) =>
       engine.createModel({ ...options, model: inEngine(options.model), source: sourceOf(options.source) }),
     releaseModel: (model) => engine.releaseModel(inEngine(model)),
-    forward: (options) => engine.forward({ ...options, model: inEngine(options.model) }),
-    forwardBackward: (options) => engine.forwardBackward({ ...options, model: inEngine(options.model) }),
-    optimStep: (options) => engine.optimStep({ ...options, model: inEngine(options.model) }),
+    forward: (options) =>
+      pass("forward", options, () => engine.forward({ ...options, model: inEngine(options.model) })),
+    forwardBackward: (options) =>
+      pass("forward_backward", options, () => engine.forwardBackward({ ...options, model: inEngine(options.model) })),
+    optimStep: (options) =>
+      pass("optim_step", options, () => engine.optimStep({ ...options, model: inEngine(options.model) })),
   };
 }

@@ -50,10 +50,10 @@ function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMem
   if (model.gradient_checkpointing !== true) ways.push("set model.gradient_checkpointing: true");
   if (model.lora === undefined) ways.push("train an adapter (model.lora)");
   // "auto" is float32 everywhere but on a GPU.
-  if (model.dtype === "float32" || (model.dtype === "auto" && availableFrom !== "CUDA"))
+  if (model.dtype === "float32" || (model.dtype === "auto" && !availableFrom.startsWith("CUDA")))
     ways.push("use model.dtype: bfloat16");
   if (sampling.concurrency > 16) ways.push("sample fewer episodes at once (sampling.concurrency)");
-  if (distributed.strategy !== "fsdp")
-    ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
+  if (distributed.strategy !== "fsdp" || distributed.nproc_per_node * distributed.nnodes === 1)
+    ways.push("divide the model over several devices (distributed: { strategy: fsdp, nproc_per_node: N })");
   return `${capitalised(ways.join("; "))}. To try anyway: engine.check_memory: false.`;
 }

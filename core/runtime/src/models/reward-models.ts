@@ -1,8 +1,8 @@
 import { scoredTurns } from "@mrlm/kit/learning";
 import { hash64 } from "@mrlm/kit/service";
 import { type EngineUnit, type Message, MrlmError, type RewardModel } from "@mrlm/spec";
-import type { Engine } from "@mrlm/spec/host";
-import { modelDirectory } from "../run/model-directory.ts";
+import type { CreateModelOptions, Engine } from "@mrlm/spec/host";
+import { assertModelDirectory, modelDirectory } from "../run/model-directory.ts";
 import { loadedModel } from "./loaded-model.ts";
 
 /** Engine that holds reward models, with the function that releases it. */
@@ -20,6 +20,19 @@ export class RewardModels {
   /** @param open connects to the engine; called at the first score */
   constructor(open: () => Promise<RewardEngine>) {
     this.#open = open;
+  }
+
+  /** Returns the model of a run or of a directory, as the engine creates it. Rejects where there is none. */
+  static async options(path: string): Promise<CreateModelOptions> {
+    const { path: directory } = await modelDirectory(path);
+    assertModelDirectory(directory);
+    return {
+      model: `reward-${hash64(directory).toString(16)}`,
+      role: "reward",
+      source: { kind: "directory", path: directory },
+      trainable: false,
+      valueHead: true,
+    };
   }
 
   /** Returns the model of a run or of a directory. Loads nothing yet. */
@@ -43,19 +56,13 @@ export class RewardModels {
     this.#engine ??= this.#open();
     this.#engine.catch(() => (this.#engine = undefined));
     const { engine } = await this.#engine;
-    const { path: directory } = await modelDirectory(path);
-    const model = `reward-${hash64(directory).toString(16)}`;
+    const options = await RewardModels.options(path);
+    const { model } = options;
     const { models } = await engine.describe();
     const held = models.find((each) => each.model === model);
     // The checkpoint of a resumed run has it.
     if (held !== undefined) return new LoadedRewardModel(engine, loadedModel(await engine.readTokenizer(model), held));
-    const { info, tokenizerFiles } = await engine.createModel({
-      model,
-      role: "reward",
-      source: { kind: "directory", path: directory },
-      trainable: false,
-      valueHead: true,
-    });
+    const { info, tokenizerFiles } = await engine.createModel(options);
     return new LoadedRewardModel(engine, loadedModel(tokenizerFiles, info));
   }
 }

@@ -1,5 +1,5 @@
-import type { ModelId, PolicyId } from "@mrlm/spec";
-import type { CreateModelOptions, MemoryEstimate, Trainer } from "@mrlm/spec/host";
+import { defined, type ModelId, type PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, MemoryEstimate, MemoryWorkload, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { pastOptions, pastPools } from "../players/past-pools.ts";
@@ -22,8 +22,15 @@ export interface RunMemory extends MemoryEstimate {
 const ASSUMED_ANSWERS = 4;
 const ASSUMED_TOKENS = 1024;
 
-/** Estimates the memory of each stage. Returns the stage with the smallest token budget and, among equals, the largest memory. */
-export async function estimateRun(engine: Trainer, prepared: PreparedRun): Promise<RunMemory> {
+/**
+ * Estimates the memory of each stage. Returns the stage with the smallest token budget and, among equals, the largest memory.
+ * @param assumedDevices default: the devices of the engine
+ */
+export async function estimateRun(
+  engine: Trainer,
+  prepared: PreparedRun,
+  assumedDevices?: MemoryWorkload["assumedDevices"],
+): Promise<RunMemory> {
   const { sampling, stages } = prepared.config;
   const stated = sampling.max_sequence_tokens;
   const answer = Math.max(
@@ -41,6 +48,7 @@ export async function estimateRun(engine: Trainer, prepared: PreparedRun): Promi
       unitSequences: Math.max(
         ...stage.learners.map(({ definition, options }) => definition.memory?.(options).unitSequences ?? 1),
       ),
+      ...defined({ assumedDevices }),
     });
     const isLowered = estimate.microBatchTokens < estimate.wantedTokens;
     const microBatchTokens = isLowered ? roundedBudget(estimate) : estimate.microBatchTokens;
@@ -79,9 +87,9 @@ function sequencesAtOnce({ config, evaluation }: PreparedRun, { learners, goal }
   return Math.min(sampling.concurrency, Math.max(1, ...batches, ...measured, ...goals));
 }
 
-/** Returns the models that exist at the same time in a stage. Policies and the frozen models that play stay; the others are released at its end. */
+/** Returns the models that exist at the same time in a stage. Policies and the frozen models that play or score stay; the others are released at its end. */
 export function stageModels(
-  { config, stages }: PreparedRun,
+  { config, stages, rewardModels = [] }: PreparedRun,
   { learners }: PreparedStage,
   index: number,
 ): CreateModelOptions[] {
@@ -94,6 +102,7 @@ export function stageModels(
     ...policies,
     ...frozen,
     ...pastCopies(config),
+    ...rewardModels,
     ...learners.flatMap((learner) => learnerModels(config, learner, index)),
   ];
 }

@@ -1,4 +1,4 @@
-import { type JsonValue, MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
+import { MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
 import type { Cohort, EpisodeStore, TakenBatch } from "@mrlm/spec/host";
 import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
@@ -13,7 +13,7 @@ import {
   type TakePlayerParts,
 } from "./take-player.ts";
 import type { OpenedGroup, SourcedTake, SourceState, TakeSource } from "./take-source.ts";
-import type { TaskOrder } from "./task-order.ts";
+import { loggedPosition, type TaskOrder } from "./task-order.ts";
 
 /** Takes over which the delay of samplers is measured. */
 const DELAY_TAKES = 32;
@@ -87,9 +87,10 @@ export class AsyncTakes implements TakeSource {
     let [refill, refills, refusals] = [0, 0, 0];
     this.#delays = [...this.#delays.slice(1 - DELAY_TAKES), 0];
     for (; ; refill++) {
-      const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
+      const record = { runStep, iteration, version, tasks: loggedPosition(this.#order.position()) };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
+      this.#order.observe(batch.groups);
       const delays = batch.groups.map((group) => this.#delayOf(group, step, newestOf));
       this.#delays = [...this.#delays.slice(0, -1), Math.max(this.#delays.at(-1) ?? 0, ...delays)];
       for (const { id } of batch.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
@@ -121,6 +122,7 @@ export class AsyncTakes implements TakeSource {
       age: 0,
       weights,
       tasks: this.#order.position(),
+      orderMetrics: this.#order.metrics(),
       playedSeconds: Infinity,
       seconds: { publish },
       rolloutsWaited,

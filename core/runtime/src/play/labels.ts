@@ -1,3 +1,4 @@
+import type { TrajectoryGroup } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 
 /** Place of a batch of groups in a run. */
@@ -32,4 +33,11 @@ export function environmentLabel(ids: readonly string[], index: number): string 
   const id = ids[index];
   const twins = ids.slice(0, index).filter((other) => other === id).length;
   return `${id}${twins > 0 ? `#${twins + 1}` : ""}`;
+}
+
+/** Returns the index of the environment of a group, whose id is `LABEL/ENVIRONMENT/TASK[#OCCURRENCE]`. */
+export function environmentOf({ id, task }: Pick<TrajectoryGroup, "id" | "task">, ids: readonly string[]): number {
+  const played = id.slice(0, id.lastIndexOf(`/${task}`));
+  const label = played.slice(0, played.lastIndexOf("/"));
+  return ids.findIndex((_, index) => label.endsWith(`/${environmentLabel(ids, index)}`));
 }

@@ -4,6 +4,7 @@ import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
+import type { CurriculumSettings } from "./curriculum/task-pool.ts";
 import type { PlayClock } from "./play-clock.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
 import { selectionOf } from "./selection.ts";
@@ -47,6 +48,8 @@ export interface StagePlayParts extends Omit<StageFacts, "policy"> {
   readonly iterations: number;
   /** Seed of the stage, for the order of tasks. */
   readonly seed: number;
+  /** Adaptive order of tasks; default: each task once in an epoch. */
+  readonly curriculum?: CurriculumSettings;
   readonly mode: PlayMode;
   /** Parts into which the groups of an environment are divided. */
   readonly cohorts: number;
@@ -74,7 +77,7 @@ export interface TimedBatch extends EpisodeBatch {
     readonly publish: number;
     readonly waited: number;
   };
-  /** Metrics of the mode of play: the waits in seconds, and the groups of the buffer. */
+  /** Metrics of the mode of play (the waits in seconds, the groups of the buffer) and of the task order. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -99,9 +102,9 @@ export class StagePlay {
 
   /** @param restored result of `state` */
   constructor(parts: StagePlayParts, restored?: StagePlayState) {
-    const { plan, environments, seed } = parts;
+    const { plan } = parts;
     this.#parts = parts;
-    const order = plan === undefined ? undefined : taskOrder(environments, `${plan.name}/tasks`, seed);
+    const order = plan === undefined ? undefined : orderOf(parts, plan);
     if (restored !== undefined && restored.tasks !== null) order?.seek(restored.tasks);
     this.#state = restored ?? { takes: 0, tasks: order?.position() ?? null };
     if (plan !== undefined && order !== undefined) this.#takes = takeSource(parts, plan, order, this.#state);
@@ -190,7 +193,7 @@ export class StagePlay {
       refills,
       version,
       seconds,
-      metrics: playMetrics(this.#parts.mode, take, this.#policies, waited),
+      metrics: { ...playMetrics(this.#parts.mode, take, this.#policies, waited), ...take.orderMetrics },
     };
     return take;
   }
@@ -215,6 +218,13 @@ export class StagePlay {
     if (!isTakeDue(plan, iteration)) return refuse(`by its \`plays\` a batch is for ${describeEvery(plan)}`);
     return this.#takes;
   }
+}
+
+function orderOf({ environments, seed, curriculum: settings, mode }: StagePlayParts, plan: PlayPlan): TaskOrder {
+  const { name, groups } = plan;
+  const ahead = mode.mode === "async" ? (mode.lag + 1) * groups : undefined;
+  const curriculum = settings && { settings, groups, ...defined({ ahead }) };
+  return taskOrder(environments, `${name}/tasks`, seed, curriculum);
 }
 
 function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, state: StagePlayState): TakeSource {

@@ -1,5 +1,5 @@
 import { minibatches } from "@mrlm/kit/learning";
-import { type JsonValue, MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
+import { MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
 import type {
   Cohort,
   EpisodeStore,
@@ -15,7 +15,7 @@ import { type StageFacts, stageRequest } from "./cohort-requests.ts";
 import type { CohortWorker } from "./cohort-worker.ts";
 import { groupLabel } from "./labels.ts";
 import { isStale } from "./staleness.ts";
-import type { TaskDraw, TaskOrder, TaskPosition } from "./task-order.ts";
+import { loggedPosition, type TaskDraw, type TaskOrder, type TaskPosition } from "./task-order.ts";
 
 /** Plays groups whose ids are known beforehand. */
 export interface GroupPlayer extends Rollouts {
@@ -52,8 +52,9 @@ export interface PlayedTake {
   readonly age: number;
   /** Present weights; a logged batch may have been played by equal ones of another version. */
   readonly weights: PlayingWeights;
-  /** Position of the task order after the take. */
+  /** Position of the task order after the take, and its metrics. */
   readonly tasks: TaskPosition;
+  readonly orderMetrics: Readonly<Record<string, number>>;
   /** Seconds in which this process played. */
   readonly playedSeconds: number;
 }
@@ -107,10 +108,11 @@ export class TakePlayer {
     for (; ; refill++) {
       const at = { step, refill };
       const cohorts = await this.#plan(order.take(plan.groups - groups.length), at, runStep, weights);
-      const record = { runStep, iteration, version, tasks: order.position() as unknown as JsonValue };
+      const record = { runStep, iteration, version, tasks: loggedPosition(order.position()) };
       const batch = await this.#log.take({ at, appliedBefore: step - lag }, cohorts, record, signal, mayPlay);
       version = batch.record.version;
       playedSeconds += batch.playedSeconds;
+      order.observe(batch.groups);
       played.push(...batch.groups);
       const isAccepted = batch.groups.map((group) => isLearntFrom(plan, policy, group, version));
       groups.push(...batch.groups.filter((_, i) => isAccepted[i]));
@@ -120,7 +122,8 @@ export class TakePlayer {
       if (refused.length > 0) await store.refuse(learner, at, refused);
       if (groups.length >= plan.groups || refill >= (plan.refills ?? 0)) break;
     }
-    return { played, groups, refills: refill, policy, version, age, weights, tasks: order.position(), playedSeconds };
+    const after = { tasks: order.position(), orderMetrics: order.metrics() };
+    return { played, groups, refills: refill, policy, version, age, weights, ...after, playedSeconds };
   }
 
   /** Plans the cohorts of a part of a batch. */

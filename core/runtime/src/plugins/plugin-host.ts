@@ -72,6 +72,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #graph = new ServiceGraph();
   #rewardModels: RewardModelSource | undefined;
+  readonly #rewardModelPaths = new Set<string>();
 
   private constructor(
     registry: PluginRegistry,
@@ -197,6 +198,11 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     this.#rewardModels = models;
   }
 
+  /** Paths of the reward models of the services that exist. */
+  get rewardModelPaths(): readonly string[] {
+    return [...this.#rewardModelPaths];
+  }
+
   /** Closes the services (sandboxes have processes). */
   async close(): Promise<void> {
     const made = [...this.#made.values()];
@@ -225,7 +231,10 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       create: (needed, name, asker) => this.service(needed, name, asker),
       resolve: (needed, name) => this.registry.resolve(needed, name),
       // A service may be created before the engine is there.
-      rewardModel: (path) => ({ score: async (messages, given) => this.#rewardModel(path).score(messages, given) }),
+      rewardModel: (path) => {
+        this.#rewardModelPaths.add(path);
+        return { score: async (messages, given) => this.#rewardModel(path).score(messages, given) };
+      },
     });
     const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
     try {

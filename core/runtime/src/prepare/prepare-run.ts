@@ -1,5 +1,6 @@
 import { defined, MrlmError, type TrackerDefinition, type TrainingEnvironment } from "@mrlm/spec";
 import type {
+  CreateModelOptions,
   EnvironmentDescription,
   EnvironmentHost,
   EnvironmentPackage,
@@ -46,6 +47,8 @@ export interface PreparedRun {
   readonly trackers: readonly PreparedTracker[];
   /** Models that were fetched or converted for the run, by the names in its configuration. */
   readonly models: NonNullable<LoadedConfig["models"]>;
+  /** Models that score beside the policies, in the main engine. */
+  readonly rewardModels?: readonly CreateModelOptions[];
   /** Packages of the environments by their ids, where the host knows them. */
   readonly packages: Readonly<Record<string, EnvironmentPackage>>;
   /** Environments of training and evaluation, in their order: each under its own options. */
@@ -167,7 +170,7 @@ function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
-    ...defined({ dataFiles: described.dataFiles }),
+    ...defined({ dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }

@@ -49,7 +49,7 @@ interface StageParts {
 }
 
 /** Keys of a learner other than its algorithm's options. */
-const LEARNER_KEYS = ["name", "sampling", "until", "reference_model", "options"];
+const LEARNER_KEYS = ["name", "sampling", "until", "curriculum", "reference_model", "options"];
 
 /** Checks a stage against the plugins, the environments and the files that it reads. Rejects with CONFIG_INVALID or DATA_INVALID, with the place. */
 export async function prepareStage(parts: StageParts, index: number): Promise<PreparedStage> {
@@ -59,7 +59,15 @@ export async function prepareStage(parts: StageParts, index: number): Promise<Pr
   for (const policy of Object.keys(stage.learners)) learners.push(await prepareLearner(parts, index, policy));
   assertEqualPlay(loaded, index, learners);
   const [first] = learners as [PreparedLearner];
-  const { until } = stage;
+  const { until, curriculum } = stage;
+  if (curriculum !== undefined && first.plan === undefined)
+    throw configError(loaded.source, [
+      {
+        path: ["stages", index, "curriculum"],
+        at: "key",
+        text: `curriculum has no effect: ${first.definition.id} plays no episodes here`,
+      },
+    ]);
   if (until !== undefined && environments.length === 0)
     throw configError(loaded.source, [
       {

@@ -4,6 +4,7 @@ import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
+import { curriculumState } from "../play/curriculum/curriculum.ts";
 import type { StagePlayState } from "../play/stage-play.ts";
 import type { EvaluationPoint } from "../evaluation/evaluate.ts";
 import type { PublishedWeights } from "../models/engine-views.ts";
@@ -74,7 +75,7 @@ const learners = z.record(
   z.string(),
   z.object({
     takes: z.int().nonnegative(),
-    tasks: z.object({ drawn: counts, positions: counts }).nullable(),
+    tasks: z.object({ drawn: counts, positions: counts, curriculum: curriculumState.optional() }).nullable(),
     ahead: z
       .array(z.object({ versions: z.record(z.string(), z.int().nonnegative()), checksum: z.string() }))
       .optional(),

@@ -3,6 +3,8 @@ import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
+const MESH = "engine.parallel";
+
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
   const { seed, model, policies, stages, sampling } = withShortForms(config);
@@ -14,7 +16,8 @@ export function learningSettings(config: ResolvedConfig): JsonObject {
   const engines =
     config.engines &&
     Object.fromEntries(Object.entries(config.engines).map(([name, { models: held }]) => [name, { models: held }]));
-  const settings = { seed, model, policies, environments: played, stages, sampling, play, engines };
+  const { parallel } = config.engine;
+  const settings = { seed, model, policies, environments: played, stages, sampling, play, engines, [MESH]: parallel };
   return JSON.parse(JSON.stringify(settings)) as JsonObject;
 }
 
@@ -30,8 +33,9 @@ export interface Extension {
   readonly memory: readonly Change[];
 }
 
-/** Fields that decide how much is computed together. They change the last bits of the result only. */
-const MEMORY_FIELD = /^((model|policies\..+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency)$/;
+/** Fields that decide how much is computed together, and by how many processes. They change the last bits of the result only. */
+const MEMORY_FIELD =
+  /^((model|policies\..+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency|engine\.parallel(\..+)?)$/;
 
 /**
  * Returns how a run differs from its checkpoint: `steps` of a stage that is not complete, more stages, memory fields.
@@ -85,7 +89,7 @@ export function extensionOf(
     "CHECKPOINT_MISMATCH",
     `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`,
     {
-      hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what is computed at once: model.micro_batch_tokens, model.gradient_checkpointing, sampling.concurrency.",
+      hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what is computed at once: model.micro_batch_tokens, model.gradient_checkpointing, sampling.concurrency, engine.parallel.",
     },
   );
 }

@@ -178,7 +178,7 @@ export class EpisodeRecord {
   }
 
   #add(
-    { agent, messages, isFresh, tools, info: { stateKey } = {} }: Observation,
+    { agent, messages, isFresh, tools, info: { stateKey, difficulty } = {} }: Observation,
     turn: Pick<TurnRecord, "response" | "tokens" | "stopReason">,
     { observation, rewards, terminated, truncated, info }: StepResult,
   ): void {
@@ -187,6 +187,7 @@ export class EpisodeRecord {
       messages,
       ...(isFresh === true ? { isFresh } : {}),
       ...(typeof stateKey === "string" ? { state: stateKey } : {}),
+      ...(typeof difficulty === "number" && this.#turns.length === 0 ? { difficulty } : {}),
       ...(tools === undefined ? {} : { tools }),
       ...turn,
       rewards,

@@ -12,12 +12,14 @@ import {
   type StepResult,
   type Trajectory,
 } from "@mrlm/spec";
+import { traced } from "@mrlm/kit/service";
 import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import { FATAL } from "./fatal-codes.ts";
 import type { PromptCache } from "./prompt-cache.ts";
+import { episodeAttributes, requestAttributes, resultAttributes, sampledAttributes } from "./span-attributes.ts";
 import { ScriptedAgents, type ScriptedPlayer } from "./scripted-agents.ts";
 
 export interface EpisodeSession {
@@ -54,7 +56,19 @@ export interface EpisodePorts {
  * Plays one episode. Rejects only with errors of the whole run, and with EpisodeLost if the episode may begin again. Any other error is in the
  * episode's record.
  */
-export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
+export function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
+  return traced(
+    "rollout",
+    () => episodeAttributes(plan),
+    async (span) => {
+      const trajectory = await play(plan, ports, mayBeginAgain);
+      span?.setAttributes(resultAttributes(trajectory));
+      return trajectory;
+    },
+  );
+}
+
+async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boolean): Promise<Trajectory> {
   const record = new EpisodeRecord(plan, (agent) => ports.renderer(modelOf(playerOf(plan, agent))), ports.prompts);
   const scripted = new ScriptedAgents(plan, ports.logger);
   const session = ports.session(plan);
@@ -113,7 +127,16 @@ async function playTurn(
     Math.min(room, observation.maxTokens ?? room),
   );
   const sampled = await record.timed("sampling", () =>
-    ports.sample(plan, model, request, (seconds) => record.waitedForPlayers(seconds)),
+    traced(
+      `chat ${model}`,
+      () => requestAttributes(model, request),
+      async (span) => {
+        const result = await ports.sample(plan, model, request, (seconds) => record.waitedForPlayers(seconds));
+        span?.setAttributes(sampledAttributes(result));
+        return result;
+      },
+      { kind: "client" },
+    ),
   );
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { currentTrace, traced } from "@mrlm/kit/service";
 import { type Action, type JsonObject, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
-import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
+import type { EnvironmentHost, EnvironmentSession, TraceOptions } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodeSession } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
+import { reportingSlow } from "./slow-calls.ts";
 
 /** Sessions that one reset or step may lose. */
 const MAX_LOSSES = 5;
@@ -39,15 +41,17 @@ export class ResilientSession implements EpisodeSession {
   }
 
   async reset(): Promise<Observation> {
-    this.#first = await this.#retry(() => this.#restore());
+    this.#first = await this.#watched("reset", () => this.#retry(() => this.#restore()));
     return this.#first;
   }
 
   async step(action: Action): Promise<StepResult> {
-    const result = await this.#retry(async () => {
-      if (this.#live === undefined) await this.#restore();
-      return (this.#live as EnvironmentSession).step(action, { signal: this.#plan.signal });
-    });
+    const result = await this.#watched("step", () =>
+      this.#retry(async () => {
+        if (this.#live === undefined) await this.#restore();
+        return (this.#live as EnvironmentSession).step(action, { signal: this.#plan.signal, ...traceOption() });
+      }),
+    );
     this.#past.push({ action, result });
     return result;
   }
@@ -70,9 +74,15 @@ export class ResilientSession implements EpisodeSession {
     const session = await this.#host.open(environment, this.#latest === undefined ? {} : { restores: this.#latest });
     this.#live = session;
     this.#latest = session;
-    const observation = await session.reset({ task: identity.task, ...(seed === null ? {} : { seed }), signal });
+    const observation = await session.reset({
+      task: identity.task,
+      ...(seed === null ? {} : { seed }),
+      signal,
+      ...traceOption(),
+    });
     if (this.#past.length > 0) this.#compare(observation, this.#first);
-    for (const { action, result } of this.#past) this.#compare(await session.step(action, { signal }), result);
+    for (const { action, result } of this.#past)
+      this.#compare(await session.step(action, { signal, ...traceOption() }), result);
     return observation;
   }
 
@@ -82,6 +92,14 @@ export class ResilientSession implements EpisodeSession {
       `Environment ${this.#plan.description.id} promises to be deterministic but answered otherwise when episode ${this.#plan.id} was repeated.`,
     );
     throw new EpisodeLost(this.#plan.id, "its environment answered otherwise when it was repeated");
+  }
+
+  #watched<T>(phase: "reset" | "step", work: () => Promise<T>): Promise<T> {
+    const { description, identity } = this.#plan;
+    const [environment, { task }] = [description.id, identity];
+    const attributes = () => ({ "mrlm.environment": environment, "mrlm.task": task });
+    const call = { environment, task, phase, logger: this.#options.logger };
+    return traced(`environment ${phase}`, attributes, () => reportingSlow(call, work), { kind: "client" });
   }
 
   #retry<T>(work: () => Promise<T>): Promise<T> {
@@ -95,6 +113,12 @@ export class ResilientSession implements EpisodeSession {
       },
     });
   }
+}
+
+/** Returns the trace of the call under way, which the host gives to the environment. */
+function traceOption(): TraceOptions {
+  const trace = currentTrace();
+  return trace === undefined ? {} : { trace };
 }
 
 /**

@@ -46,6 +46,11 @@ export class ProvedSampler implements ExternalSampler {
   #proving: Promise<void> | undefined;
   #failed: MrlmError | undefined;
   #proved: WeightsUpdate | undefined;
+  /** Model of the last probe. */
+  #probed: ProbedModel | undefined;
+  #isAsleep = false;
+  /** Number of sequences that run. */
+  #running = 0;
   /** Directories that were written. More than one remain after updates that failed. */
   readonly #written = new Set<string>();
 
@@ -98,6 +103,15 @@ export class ProvedSampler implements ExternalSampler {
     }
   }
 
+  /** Puts the sampler to sleep, after the sequence of the probe, so that a prefix cache that outlives both is found too. */
+  async sleep(): Promise<void> {
+    await this.#ready();
+    if (this.#isAsleep || this.#running > 0 || this.#probed === undefined || this.#proved === undefined) return;
+    await this.#fillCache(this.#probed);
+    await this.#sampler.sleep?.();
+    this.#isAsleep = true;
+  }
+
   async close(): Promise<void> {
     await this.#sampler.close();
     await this.#removeWritten();
@@ -119,11 +133,14 @@ export class ProvedSampler implements ExternalSampler {
       try {
         // The trainer may publish at any time: a version that it has replaced is refused while the sampler still has proved weights.
         const first = await referenceSequence(reference, probed, version);
-        await this.#fillCache(probed);
+        // Asleep, it has drawn the sequence before, and would need all of its memory for it now.
+        if (!this.#isAsleep) await this.#fillCache(probed);
+        this.#isAsleep = false;
         this.#proved = undefined;
         await this.#sampler.update({ ...update, source: { kind: "directory", directory } });
         const difference = await this.#probe({ trainer: reference, first }, probed, version);
         this.#proved = update;
+        this.#probed = probed;
         await this.#removeWritten(directory);
         this.#options.logger.info(`version ${version} of "${model}" is proved`, { difference });
         return difference;
@@ -188,10 +205,13 @@ export class ProvedSampler implements ExternalSampler {
       if (this.#proving === undefined && held.length === 0) onTokens?.(chunk);
       else held.push(chunk);
     };
-    const result = await sampler.sample(request, {
+    this.#isAsleep = false;
+    this.#running++;
+    const sampling = sampler.sample(request, {
       ...defined({ signal }),
       ...(onTokens === undefined ? {} : { onTokens: deliver }),
     });
+    const result = await sampling.finally(() => this.#running--);
     await this.#proven(model);
     for (const chunk of held) onTokens?.(chunk);
     return result;

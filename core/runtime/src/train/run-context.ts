@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { traced } from "@mrlm/kit/service";
 import type { Logger, ModelId, PolicyId } from "@mrlm/spec";
 import type { EpisodeStore, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
@@ -91,7 +92,10 @@ export async function publishPolicies(context: RunContext): Promise<PlayingWeigh
       published.push([policy, present]);
       continue;
     }
-    const weights = await engine.publish(policy, prepared.config.play.in_flight);
+    const attributes = () => ({ "mrlm.model": policy });
+    const weights = await traced("engine publish", attributes, () =>
+      engine.publish(policy, prepared.config.play.in_flight),
+    );
     await announce(context, policy, weights);
     await past.follow(engine, policy, weights.version);
     published.push([policy, weights]);

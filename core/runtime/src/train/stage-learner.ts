@@ -7,6 +7,7 @@ import {
   type PolicyId,
   type TrajectoryGroup,
 } from "@mrlm/spec";
+import { traced } from "@mrlm/kit/service";
 import type { ResolvedStage } from "../config/resolve-config.ts";
 import { tokenizerOwner } from "../models/loaded-policies.ts";
 import { Reference } from "../models/reference-model.ts";
@@ -58,7 +59,19 @@ export class StageLearner {
   }
 
   /** Runs the next iteration of each algorithm in turn and stores its credits; `undefined` after the last one. */
-  async next(): Promise<LearntIteration | undefined> {
+  next(): Promise<LearntIteration | undefined> {
+    return traced(
+      "iteration",
+      () => ({ "mrlm.stage": this.#id }),
+      async (span) => {
+        const learnt = await this.#next();
+        if (learnt !== undefined) span?.setAttribute("mrlm.iteration", learnt.report.iteration);
+        return learnt;
+      },
+    );
+  }
+
+  async #next(): Promise<LearntIteration | undefined> {
     const began = performance.now();
     const reports: [PolicyId, IterationReport][] = [];
     for (const { policy, reference, reports: of } of this.#members) {
@@ -162,6 +175,7 @@ function playParts(context: RunContext, { name, learners, iterations }: Prepared
     ...stageSampling(prepared.config, stage),
     environments: prepared.environments,
     seed: stageSeed(seed, state.stage),
+    ...defined({ curriculum: stage.curriculum }),
     iterations,
     mode: play,
     // In turn the engine samples too; beside learning it has no time for it.

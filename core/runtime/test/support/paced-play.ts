@@ -6,6 +6,7 @@ import { StagePlay } from "@mrlm/runtime";
 import { score, type TrajectoryGroup } from "@mrlm/spec";
 import type { RolloutRequest } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
+import type { CurriculumSettings } from "../../src/play/curriculum/task-pool.ts";
 import type { PlayMode, StagePlayState } from "../../src/play/stage-play.ts";
 import type { GroupPlayer } from "../../src/play/take-player.ts";
 import { environment } from "./learners.ts";
@@ -23,6 +24,10 @@ export interface PacedShape {
   readonly atOnce?: number;
   /** Tasks whose groups the algorithm refuses. Default: none. */
   refuses?(task: number): boolean;
+  /** Reward of the group of a task. Default: 1. */
+  rewardOf?(number: number, task: number): number;
+  /** Default: each task once in an epoch. */
+  readonly curriculum?: CurriculumSettings;
   /** Seconds after a publication in which tokens are still sampled with the weights before. Default: 0. */
   readonly delaySeconds?: number;
   /** Number of takes after which the process ends in the middle of its play. Another one continues from the last checkpoint; there is one before each second take. Default: it does not end. */
@@ -73,6 +78,8 @@ async function runProcess(
     durationOf,
     atOnce = 1_000,
     refuses = () => false,
+    rewardOf = () => 1,
+    curriculum,
     delaySeconds = 0,
   }: PacedShape,
   clock: VirtualClock,
@@ -95,10 +102,11 @@ async function runProcess(
   const play = async (request: RolloutRequest, task: string): Promise<TrajectoryGroup> => {
     const began = Math.max(0, sampling());
     await clock.sleep(1000 * durationOf(numberOf(request.label), taskOf(task)), request.signal);
-    return groupOf(`${request.label}/${task}`, task, [began, Math.max(0, sampling())]);
+    const reward = rewardOf(numberOf(request.label), taskOf(task));
+    return groupOf(`${request.label}/e@1/${task}`, task, [began, Math.max(0, sampling())], reward);
   };
   const rollouts: GroupPlayer = {
-    groupsOf: async ({ label, tasks }) => tasks.map((task) => ({ id: `${label}/${task}`, task, seed: 0, size: 1 })),
+    groupsOf: async ({ label, tasks }) => tasks.map((task) => ({ id: `${label}/e@1/${task}`, task, seed: 0, size: 1 })),
     async *collect(request) {
       for (const task of request.tasks) yield play(request, task);
     },
@@ -112,6 +120,7 @@ async function runProcess(
       sampling: { temperature: 1, maxTokens: 8 },
       environments: [{ ...environment("e@1"), orderedSplits: [] }],
       seed: 3,
+      ...(curriculum !== undefined && { curriculum }),
       cohorts: 1,
       iterations: takes,
       mode,
@@ -156,7 +165,7 @@ function numberOf(id: string): number {
   return Number(id.split("/")[2]);
 }
 
-function groupOf(id: string, task: string, [began, ended]: readonly [number, number]): TrajectoryGroup {
+function groupOf(id: string, task: string, [began, ended]: readonly [number, number], reward: number): TrajectoryGroup {
   const segment = {
     tokens: Int32Array.of(1, 2, 3),
     logprobs: Float32Array.of(0, -1, -2),
@@ -164,7 +173,7 @@ function groupOf(id: string, task: string, [began, ended]: readonly [number, num
     versions: Int32Array.of(-1, began, ended),
     parent: null,
   };
-  const part = { role: "agent", player: PLAYER, segments: [segment], total: score(1) };
+  const part = { role: "agent", player: PLAYER, segments: [segment], total: score(reward) };
   const agents = { agent: { ...part, end: { terminated: true, truncated: false } } };
   const seconds = { sampling: 1, environment: 1 };
   const trajectory = {

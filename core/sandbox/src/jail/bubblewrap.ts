@@ -33,9 +33,12 @@ const LIBRARIES = [
 
 /**
  * Arguments for /proc. It is read-only: the kernel permits its settings to user 0 of the host by the id alone, and bubblewrap covers only what the user could
- * replace.
+ * replace. Lists of the keys that the kernel keeps for the user are hidden: they would be those of the host.
  */
-export const PROC = ["--proc", "/proc", "--remount-ro", "/proc"];
+export const PROC = [
+  ...["--proc", "/proc", "--remount-ro", "/proc"],
+  ...["/proc/keys", "/proc/key-users"].filter(existsSync).flatMap((path) => ["--ro-bind", "/dev/null", path]),
+];
 
 /** Parts of a jail in which programs differ. */
 export interface JailParts {

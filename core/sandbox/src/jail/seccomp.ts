@@ -1,4 +1,4 @@
-import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, SOCKETS, UNKNOWN } from "./syscalls.ts";
+import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, SOCKET_OPTION, SOCKETS, UNKNOWN } from "./syscalls.ts";
 
 /** Permissions of a program. */
 export interface SeccompOptions {
@@ -22,6 +22,7 @@ const ARCHITECTURES: Readonly<Record<string, { readonly column: 0 | 1; readonly 
 
 // Classic BPF (linux/bpf_common.h) and its return values for seccomp (linux/seccomp.h).
 const LOAD_WORD = 0x20;
+const JUMP_ALWAYS = 0x05;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
 const JUMP_ANY_BIT = 0x45;
@@ -36,12 +37,17 @@ const ENOSYS = 38;
 const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
 const FIRST_ARGUMENT_AT = 16;
+const SECOND_ARGUMENT_AT = 24;
+const THIRD_ARGUMENT_AT = 32;
 
 /** System calls of the x32 mode have this bit in their numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
 /** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
+/** SOL_SOCKET, and its options SO_SNDBUF, SO_RCVBUF, SO_SNDBUFFORCE and SO_RCVBUFFORCE. */
+const SOCKET_LEVEL = 1;
+const BUFFER_OPTIONS = [7, 8, 32, 33];
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e02_0000;
 
@@ -58,7 +64,11 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const outer = options.behind === undefined ? [] : refusedBy(options.behind);
   const refused = numbers(refusedBy(options).filter((table) => !outer.includes(table)));
   const unknown = options.behind === undefined ? numbers([UNKNOWN]) : [];
-  const clone = [...socketRule(SOCKETS.socket[column], options), ...cloneRule(CLONE[column], options)];
+  const clone = [
+    ...(options.behind === undefined ? bufferRule(SOCKET_OPTION[column]) : []),
+    ...socketRule(SOCKETS.socket[column], options),
+    ...cloneRule(CLONE[column], options),
+  ];
   // The return instructions ALLOW, EPERM and ENOSYS come last; a jump gives the number of instructions to skip.
   const length = refused.length + unknown.length + clone.length;
   const checks = [...refused.map((number) => [number, 1] as const), ...unknown.map((number) => [number, 2] as const)];
@@ -98,6 +108,23 @@ function socketRule(number: number, { sockets = false }: SeccompOptions): Instru
     [LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT],
     ...families,
     answer(EPERM),
+    [LOAD_WORD, 0, 0, NUMBER_AT],
+  ];
+}
+
+/** Leaves the buffers of sockets as they are, without an error: they are memory of the kernel that counts toward no process. The number of the call is loaded, before and after it. */
+function bufferRule(number: number): Instruction[] {
+  const options = BUFFER_OPTIONS.map(
+    (option, at) => [JUMP_EQUAL, BUFFER_OPTIONS.length - at, 0, option] as const satisfies Instruction,
+  );
+  return [
+    [JUMP_EQUAL, 0, options.length + 6, number],
+    [LOAD_WORD, 0, 0, SECOND_ARGUMENT_AT],
+    [JUMP_EQUAL, 0, options.length + 3, SOCKET_LEVEL],
+    [LOAD_WORD, 0, 0, THIRD_ARGUMENT_AT],
+    ...options,
+    [JUMP_ALWAYS, 0, 0, 1],
+    answer(0),
     [LOAD_WORD, 0, 0, NUMBER_AT],
   ];
 }

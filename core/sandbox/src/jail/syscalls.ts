@@ -91,6 +91,9 @@ export const UNKNOWN: Readonly<Record<string, Numbers>> = {
 /** Makes a socket of the family that its first argument names. Open socket pairs stay usable. */
 export const SOCKETS = { socket: [41, 198] } as const satisfies Readonly<Record<string, Numbers>>;
 
+/** Sets an option of a socket, such as the size of its buffers. */
+export const SOCKET_OPTION: Numbers = [54, 208];
+
 /** Calls that make processes; refused unless the program forks. */
 export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, 0], vfork: [58, 0] };
 

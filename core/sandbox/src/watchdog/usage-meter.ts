@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 
 /** Measures the resources that a process uses; for a tree, together with its descendants. */
 export class UsageMeter {
@@ -51,6 +51,7 @@ export class UsageMeter {
     if (own === undefined) return undefined;
     seen.set(pid, own.files);
     let { rssBytes, cpuMs, processes } = own.usage;
+    if (this.#isTree) rssBytes += own.files.socketBytes();
     if (this.#countsEnded) cpuMs += own.usage.endedCpuMs;
     for (const child of this.#isTree ? childrenOf(own.files) : []) {
       if (seen.size > mostProcesses) break;
@@ -109,6 +110,10 @@ function childrenOf(files: ProcessFiles): number[] {
 const PAGE_BYTES = 4096;
 const TICK_MS = 10;
 
+/** Open files of a process that count as nothing, and the buffer of a socket that each further one counts as (net.core.wmem_default of Linux). */
+const FREE_FILES = 64;
+const SOCKET_BYTES = 212_992;
+
 /** Buffer longer than `stat` and most lists of children; a longer list is read by its path. */
 const buffer = Buffer.allocUnsafe(4096);
 
@@ -144,6 +149,18 @@ class ProcessFiles {
       rssBytes: Number(fields[21]) * PAGE_BYTES,
       processes: 1,
     };
+  }
+
+  /** Returns the most memory of the kernel that its sockets have, which counts toward no process. */
+  socketBytes(): number {
+    const path = `/proc/${this.#pid}/fd`;
+    try {
+      // Before Linux 6.2 the folder has no size.
+      const files = statSync(path).size || readdirSync(path).length;
+      return Math.max(0, files - FREE_FILES) * SOCKET_BYTES;
+    } catch {
+      return 0; // It has ended.
+    }
   }
 
   /** Returns the running processes that it started. Throws if it has exited. */

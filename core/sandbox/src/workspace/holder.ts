@@ -20,9 +20,12 @@ const STDERR_TAIL = 2000;
 
 /**
  * Mounts a file system in memory at $1 with $2 bytes, then what the lines of its input name, each answered by a line with 0 or an error code. The file systems
- * exist until its input ends and the last program in them has ended.
+ * exist until its input ends and the last program in them has ended. Before it limits the buffers of connections, which are memory of the kernel, and what one user of the host
+ * may watch: the limits of its namespaces end before those of the user, whom other workspaces and the host need.
  */
 const SCRIPT = `
+for name in rmem wmem; do echo "4096 131072 212992" >/proc/sys/net/ipv4/tcp_$name; done 2>/dev/null
+for each in instances=16 watches=8192; do echo \${each#*=} >/proc/sys/user/max_inotify_\${each%=*}; done 2>/dev/null
 mount -t tmpfs -o "size=$2,nr_inodes=$3,mode=755" tmpfs "$1" && cd "$1" && mkdir tree shm upper work || exit 1
 echo 0
 while read -r verb value; do

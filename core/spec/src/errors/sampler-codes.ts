@@ -2,8 +2,8 @@
 export const SAMPLER_CODES = {
   SAMPLER_DIFFERS: {
     meaning:
-      "A sampler computes with another device, another version of torch, or another number of threads than the trainer, in a run that promises equal bits.",
-    hint: "Start the sampler with the device and the versions of the trainer, or set `play.mode: async`.",
+      "A sampler computes with another device, another version of torch, or another number of threads than the trainer, or is a server of another project, in a run that promises equal bits.",
+    hint: "Start the sampler with the device and the versions of the trainer, or set `engine.mode: throughput` or `play.mode: async`.",
     retryable: false,
   },
   SAMPLER_INVALID: {

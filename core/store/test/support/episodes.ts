@@ -61,6 +61,7 @@ function episode(
       {
         agent: "agent",
         messages: [{ role: "user", parts: [{ type: "text", text: `é ${salt}` }] }],
+        difficulty: 3,
         response: { role: "assistant", parts: [{ type: "text", text: "answer" }] },
         tokens: { segment: 0, start: 2, end: 5 },
         stopReason: "stop",

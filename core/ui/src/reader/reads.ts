@@ -1,6 +1,6 @@
 import { episodeTexts, episodeTokens } from "./episode-tokens.ts";
 import { runConfig } from "./run-config.ts";
-import { episodeChoices, episodeDetail, listedEpisodes } from "./run-episodes.ts";
+import { episodeChoices, episodeDetail, listedEpisodes, taskRewards } from "./run-episodes.ts";
 import { runMetrics } from "./run-metrics.ts";
 import { runDetail, runSummary } from "./run-summary.ts";
 import { runWorkers } from "./run-workers.ts";
@@ -17,6 +17,7 @@ export const READS = {
   tokens: episodeTokens,
   texts: episodeTexts,
   workers: runWorkers,
+  tasks: taskRewards,
 } as const;
 
 export type Reads = typeof READS;

@@ -3,7 +3,14 @@ import { RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { GradeRecord, JudgementRecord } from "@mrlm/spec/host";
 import { type CallNode, callsOf } from "./episode-calls.ts";
-import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type NumberedEpisode } from "@mrlm/store";
+import {
+  type EpisodeList,
+  type EpisodePage,
+  EpisodeReader,
+  isStore,
+  type NumberedEpisode,
+  type TaskRewards,
+} from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */
 export interface SegmentShape {
@@ -30,6 +37,8 @@ export interface EpisodeDetail extends Omit<NumberedEpisode, "trajectory"> {
 
 /** Largest group that is shown whole. */
 const GROUP = 200;
+/** Tasks that are listed. */
+const TASKS = 500;
 
 /** Lists parts of episodes. Throws QUERY_INVALID for an unknown column. */
 export function listedEpisodes(run: string, page: EpisodePage): EpisodeList {
@@ -39,6 +48,11 @@ export function listedEpisodes(run: string, page: EpisodePage): EpisodeList {
 /** Returns the values of each column that a person chooses from, the most frequent first. */
 export function episodeChoices(run: string): Readonly<Record<string, readonly string[]>> {
   return withEpisodes(run, (reader) => reader.choices()) ?? {};
+}
+
+/** Returns the tasks of training with their rewards over time, those with most groups first. */
+export function taskRewards(run: string): readonly TaskRewards[] {
+  return withEpisodes(run, (reader) => reader.taskRewards(TASKS)) ?? [];
 }
 
 /** Reads the episode of a number. Throws EPISODE_NOT_FOUND. */

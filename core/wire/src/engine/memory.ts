@@ -5,21 +5,25 @@ import { fromInt64, toInt64 } from "../integers.ts";
 import { createModelCodec } from "./models.ts";
 
 const request: Codec<MemoryWorkload, wire.EstimateMemoryRequest> = {
-  encode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences }) => ({
+  encode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences, assumedDevices }) => ({
     models: models.map((model) => createModelCodec.request.encode(model, 0n)),
     sampledModels: [...(sampledModels ?? [])],
     concurrency,
     sequenceTokens: sequenceTokens ?? 0,
     unitSequences: unitSequences ?? 0,
+    assumedDevices: assumedDevices && { ...assumedDevices, bytes: toInt64(assumedDevices.bytes, "memory") },
   }),
 
   /** Decodes a workload. Omitted numbers stay omitted. */
-  decode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences }) => ({
+  decode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences, assumedDevices }) => ({
     models: models.map(createModelCodec.request.decode),
     concurrency,
     ...(sampledModels.length > 0 && { sampledModels }),
     ...(sequenceTokens > 0 && { sequenceTokens }),
     ...(unitSequences > 0 && { unitSequences }),
+    ...(assumedDevices && {
+      assumedDevices: { ...assumedDevices, bytes: fromInt64(assumedDevices.bytes, "memory") },
+    }),
   }),
 };
 

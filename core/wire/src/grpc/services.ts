@@ -76,6 +76,7 @@ export const SAMPLER_SERVICE = {
   ),
   sample: method(`${SAMPLER}/Sample`, "duplex", sampler.SampleRequest, sampler.SampleResponse),
   update: method(`${SAMPLER}/Update`, "unary", sampler.UpdateRequest, sampler.UpdateResponse),
+  sleep: method(`${SAMPLER}/Sleep`, "unary", sampler.SleepRequest, sampler.SleepResponse),
 };
 
 const STORE = "/mrlm.store.v1.StoreService" as const;

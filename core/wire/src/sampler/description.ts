@@ -49,7 +49,7 @@ export const samplerInfoCodec: Codec<SamplerInfo, wire.DescribeResponse> = {
 };
 
 function encodeCapabilities(capabilities: SamplerCapabilities): wire.SamplerCapabilities {
-  const { deterministic, logprobs, updates, inFlight, proof } = capabilities;
+  const { deterministic, logprobs, updates, inFlight, proof, sleeps = false } = capabilities;
   return {
     deterministic,
     logprobs: logprobs === "drawn" ? LogprobKind.LOGPROB_KIND_DRAWN : LogprobKind.LOGPROB_KIND_FULL,
@@ -57,11 +57,12 @@ function encodeCapabilities(capabilities: SamplerCapabilities): wire.SamplerCapa
     updateFromDirectory: updates.includes("directory"),
     inFlight: inFlight.map(inFlightCodec.encode),
     proof: proof === "checksum" ? Proof.PROOF_CHECKSUM : Proof.PROOF_PROBE,
+    sleeps,
   };
 }
 
 function decodeCapabilities(capabilities: wire.SamplerCapabilities): SamplerCapabilities {
-  const { deterministic, logprobs, updateFromTrainer, updateFromDirectory, inFlight, proof } = capabilities;
+  const { deterministic, logprobs, updateFromTrainer, updateFromDirectory, inFlight, proof, sleeps } = capabilities;
   return {
     deterministic,
     logprobs: logprobs === LogprobKind.LOGPROB_KIND_FULL ? "full" : "drawn",
@@ -71,5 +72,6 @@ function decodeCapabilities(capabilities: wire.SamplerCapabilities): SamplerCapa
     ],
     inFlight: inFlight.map(inFlightCodec.decode),
     proof: proof === Proof.PROOF_PROBE ? "probe" : "checksum",
+    ...(sleeps && { sleeps }),
   };
 }

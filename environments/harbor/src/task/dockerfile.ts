@@ -82,7 +82,13 @@ function apply({ name, text, place }: Instruction, state: State, files: readonly
       return;
     }
     case "USER":
-      if (!/^(root|0)(:(root|0))?$/.test(text)) throw needsDocker(place, `\`USER ${text}\` is another user than root`);
+      // The kernel gives a user without rights one user id in a jail.
+      if (!/^(root|0)(:(root|0))?$/.test(text))
+        throw invalidTask(
+          place,
+          `\`USER ${text}\` is another user than root, and a workspace has one: its programs could read and change what the task keeps from ${text}`,
+          "Leave USER out where root's files are not kept from the program; else move them to tests/, which is not there before the end.",
+        );
       return;
     default:
       if (!WITHOUT_EFFECT.has(name)) throw needsDocker(place, `${name} is an instruction`);

@@ -22,6 +22,6 @@ export function needsDocker(place: string, what: string): MrlmError {
   return invalidTask(
     place,
     `${what}, which a workspace of this machine does not have`,
-    "Run the task with a provider that builds images (docker), or state the same without it.",
+    "Build the image by Docker or Podman and state it as `docker_image` of [environment], or state the same without this part.",
   );
 }

@@ -10,10 +10,12 @@ from mrlm_engine.backbone.choose_layout import choose_layout
 from mrlm_engine.backbone.packed_attention import is_packed
 from mrlm_engine.backbone.protocol import Backbone
 from mrlm_engine.backbone.transformers_backbone import Layout, TransformersBackbone
+from mrlm_engine.compute.context import ContextGroup
 from mrlm_engine.errors import EngineError
 from mrlm_engine.llama.backbone import LlamaBackbone
-from mrlm_engine.llama.probe import Probe
+from mrlm_engine.llama.probe import Probe, tolerance
 from mrlm_engine.llama.shape import backbone_shape
+from mrlm_engine.models.layers import first_layers
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.shard import is_divided
 
@@ -61,8 +63,30 @@ def choose_backbone(model: LoadedModel) -> Backbone:
                 "The engine computes log-probabilities from hidden states in chunks; use another architecture.",
             )
         refuse_randomness(model)
+        if model.mesh is not None and model.mesh.tokens is not None:
+            # Rows must be packed, also by a resumed run whose experts are close to each other.
+            with first_layers(model.module):
+                backbone.layout = choose_layout(backbone, tolerance(torch.float32, 1))
+            return backbone
         backbone.layout = choose_layout(backbone, probe.tolerance)
         return backbone
+
+
+def share_rows(model: LoadedModel, backbone: Backbone, context: ContextGroup) -> None:
+    """Lets the ranks of `context` compute parts of each row. Refuses a model whose rows cannot be divided."""
+    if not isinstance(backbone, TransformersBackbone) or backbone.layout is not Layout.PACKED:
+        raise undivided_rows(model.model_id, model.config.model_type, context.count)
+    backbone.context = context
+
+
+def undivided_rows(model_id: str, model_type: str, ranks: int) -> EngineError:
+    """Returns the error for a model whose rows `ranks` ranks cannot share."""
+    return EngineError(
+        "OPTIONS_INVALID",
+        f"'{model_id}' ({model_type}) has layers whose sequences {ranks} ranks cannot share: they are not all causal "
+        "attention that the engine packs.",
+        "Set engine.parallel.context to 1.",
+    )
 
 
 def probe_difference(probe: Probe, backbone: Backbone) -> float:

@@ -83,6 +83,29 @@ def packed_attention(
     _refuse_own_masks(attention_mask, others)
     packed_rows.windows.add(sliding_window or 0)
     packed_rows.widths.add((query.shape[1], key.shape[1], query.shape[3], value.shape[3]))
+    context = packed_rows.context
+    if context is None:
+        return _attend(query, key, value, packed_rows, scaling, sliding_window), None
+    if query.shape[1] % context.count == 0 and key.shape[1] % context.count == 0:
+        # Each rank computes some heads of all tokens (Ulysses).
+        query, key, value = (context.swap(heads, 1, 2) for heads in (query, key, value))
+        attended = _attend(query, key, value, packed_rows, scaling, sliding_window)
+        return context.swap(attended, 1, 2), None
+    assert packed_rows.own is not None
+    both = context.gather(torch.cat((key, value), 3), 2)
+    key, value = torch.split(both, [key.shape[3], value.shape[3]], 3)
+    return _attend(query, key, value, packed_rows.own, scaling, sliding_window), None
+
+
+def _attend(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    packed_rows: PackedRows,
+    scaling: float | None,
+    sliding_window: int | None,
+) -> torch.Tensor:
+    """Computes query [1, heads, T, d], key and value [1, key heads, K, d] to [1, T, heads, d]."""
     is_grouped = query.shape[1] != key.shape[1]
     if query.device.type != "cpu" and query.dtype != torch.float32:
         if packed_rows.key_rows is not None:
@@ -99,18 +122,20 @@ def packed_attention(
             window_size=(-1 if sliding_window is None else sliding_window - 1, 0),
             enable_gqa=is_grouped,
         )
-        return found[None], None
+        attended: torch.Tensor = found[None]
+        return attended
     if is_grouped and query.device.type != "cpu":
         # With grouped keys float32 takes the kernel that keeps all scores.
         key, value = (heads.repeat_interleave(query.shape[1] // key.shape[1], 1) for heads in (key, value))
         is_grouped = False
     parts = []
-    for first, end, begin, stop in packed_rows.spans:
-        keys, values = (torch.cat((x[:, :, begin:stop], x[:, :, first:end]), 2) for x in (key, value))
-        mask = _mask(end - first, stop - begin, sliding_window, query.device)
+    for first, end, begin, stop, own in packed_rows.spans:
+        keys, values = (torch.cat((x[:, :, begin:stop], x[:, :, own:end]), 2) for x in (key, value))
+        mask = _mask(end - first, stop - begin + first - own, sliding_window, query.device)
+        queries = query[:, :, first - packed_rows.start : end - packed_rows.start]
         parts.append(
             F.scaled_dot_product_attention(
-                query[:, :, first:end],
+                queries,
                 keys,
                 values,
                 attn_mask=mask,
@@ -119,7 +144,7 @@ def packed_attention(
                 enable_gqa=is_grouped,
             )
         )
-    return torch.cat(parts, 2).transpose(1, 2), None
+    return torch.cat(parts, 2).transpose(1, 2)
 
 
 def _refuse_own_masks(mask: torch.Tensor | None, others: dict[str, Any]) -> None:

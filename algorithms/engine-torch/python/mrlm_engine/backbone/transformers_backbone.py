@@ -13,6 +13,7 @@ from mrlm_engine.batching.packed_layout import PackedLayout, packed_layout
 from mrlm_engine.batching.padded_layout import PaddedLayout, padded_layout
 from mrlm_engine.batching.prefix_layout import packed_size
 from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.compute.context import ContextGroup
 from mrlm_engine.gradients.sink import PassGradients
 from mrlm_engine.memory.shape import model_shape, module_numbers
 from mrlm_engine.models.loaded_model import LoadedModel
@@ -39,6 +40,8 @@ class TransformersBackbone:
         self.model = model
         # Correct for every module. `choose_layout` finds out whether less will do.
         self.layout = Layout.MASKED
+        # Ranks that have parts of each row; the layout is PACKED then.
+        self.context: ContextGroup | None = None
         self._shape = model_shape(model.module)
         # Numbers that a layer keeps for a token, and for a key and value.
         self._token_numbers = module_numbers(self._shape, model.dtype.itemsize)
@@ -58,20 +61,21 @@ class TransformersBackbone:
 
         The keys and values of a common prefix are kept for each of its sequences. They count as the tokens that take
         their memory. A prefix for each sequence would take more, since a token takes above twice the memory of its key
-        and value.
+        and value. Ranks that share the row have a part of it each.
         """
         if self.layout is Layout.PACKED:
             tokens, keys = packed_size(unit, final_value)
-            return tokens + -(-(keys - tokens) * self._key_numbers // self._token_numbers)
+            tokens += -(-(keys - tokens) * self._key_numbers // self._token_numbers)
+            return tokens if self.context is None else -(-tokens // self.context.count)
         return len(unit.sequences) * max(sequence.needed(final_value) for sequence in unit.sequences)
 
     def graph_bytes(self, layout: PackedLayout | PaddedLayout) -> int:
         """Returns the approximate bytes that a graph keeps; with checkpointing, of the layers' inputs alone."""
-        tokens = layout.computed_tokens
+        tokens = layout.tokens.numel()
         if self.model.gradient_checkpointing:
             numbers = tokens * self._shape.hidden
         else:
-            gathered = layout.keys - tokens if isinstance(layout, PackedLayout) else 0
+            gathered = (layout.keys - layout.computed_tokens) if isinstance(layout, PackedLayout) else 0
             numbers = tokens * self._token_numbers + gathered * self._key_numbers
         return numbers * self._shape.layers * self.model.dtype.itemsize
 
@@ -82,7 +86,7 @@ class TransformersBackbone:
         """Lays a micro-batch out and computes it."""
         device = self.model.device
         if self.layout is Layout.PACKED:
-            packed = packed_layout(units, final_value, device)
+            packed = packed_layout(units, final_value, device, self.context)
             inputs = {"position_ids": packed.positions, **packed_inputs(packed.packed, device)}
             return TransformersRun(self, packed, inputs, keep_graph)
         padded = padded_layout(units, final_value, device)

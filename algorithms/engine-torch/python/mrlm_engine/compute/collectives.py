@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -21,13 +22,16 @@ def is_leader() -> bool:
     return world_size() == 1 or dist.get_rank() == 0
 
 
-def sum_over_ranks(tensors: Sequence[torch.Tensor]) -> None:
-    """Replaces each tensor by its sum over the ranks, the same bits on all of them. All have the same format."""
+def sum_over_ranks(tensors: Sequence[torch.Tensor], group: Any = None) -> None:
+    """Replaces each tensor by its sum over the ranks, or those of `group`, the same bits on all of them.
+
+    All have the same format.
+    """
     if world_size() == 1:
         return
     for bucket in _buckets(tensors):
         flat = torch.cat([tensor.reshape(-1) for tensor in bucket])
-        dist.all_reduce(flat)
+        dist.all_reduce(flat, group=group)
         for tensor, part in zip(bucket, torch.split(flat, [t.numel() for t in bucket]), strict=True):
             tensor.copy_(part.view(tensor.shape))
 

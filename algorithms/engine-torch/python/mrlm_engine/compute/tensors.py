@@ -1,16 +1,32 @@
-"""Tensors of which each rank holds a part (FSDP2's DTensors), and whole ones, by the same names."""
+"""Tensors of which each rank holds a part (DTensors), and whole ones, by the same names."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch.distributed.tensor import DTensor, Partial, distribute_tensor
 
+from mrlm_engine.compute.mesh import SHARD
+
 
 def is_sharded(tensor: torch.Tensor) -> bool:
     """Whether this rank holds only a part of the tensor."""
     return isinstance(tensor, DTensor)
+
+
+def is_reduced(parameter: torch.Tensor) -> bool:
+    """Whether FSDP2 sums a parameter's gradients of autograd over the ranks that hold its parts."""
+    return isinstance(parameter, DTensor) and SHARD in (parameter.device_mesh.mesh_dim_names or ())
+
+
+def copies(tensor: torch.Tensor, ranks: int) -> int:
+    """Returns how many of `ranks` ranks have the same part of the tensor."""
+    if not isinstance(tensor, DTensor):
+        return ranks
+    parts = [tensor.device_mesh.size(i) for i, placed in enumerate(tensor.placements) if placed.is_replicate()]
+    return math.prod(parts) * ranks // tensor.device_mesh.size()
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""`python -m mrlm_engine.fetch --cache DIRECTORY get NAME | list | remove NAME`.
+"""`python -m mrlm_engine.fetch --cache DIRECTORY get NAME [--no-weights] | list | remove NAME`.
 
 Prints JSON lines: `{"notice": text}`, `{"progress": {"done": bytes, "total": bytes, "seconds": left}}`, and at the end
 `{"models": [...]}` or `{"failed": {"code", "message", "hint"}}`. Ends when its standard input closes.
@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, required=True, help="directory of records and converted models")
     parser.add_argument("command", choices=("get", "list", "remove"))
     parser.add_argument("name", nargs="?", default="", help="hub:ORG/NAME[@REVISION] or the path of a GGUF file")
+    parser.add_argument("--no-weights", action="store_true", help="get: leave out the weights of a model of the hub")
     given = parser.parse_args()
     exit_with_parent()
     # Output of libraries must not be confused with the JSON lines.
@@ -40,7 +41,7 @@ def main() -> int:
     try:
         store = ModelStore(given.cache, report)
         if given.command == "get":
-            models = [get(given.name, store)]
+            models = [get(given.name, store, needs_weights=not given.no_weights)]
         else:
             models = store.all() if given.command == "list" else store.remove(given.name)
     except EngineError as error:
@@ -50,7 +51,7 @@ def main() -> int:
     return 0
 
 
-def get(name: str, store: ModelStore) -> StoredModel:
+def get(name: str, store: ModelStore, *, needs_weights: bool = True) -> StoredModel:
     """Returns the model of a name, which is fetched or converted unless the store has it."""
     if not name.startswith("hub:"):
         from mrlm_engine.fetch.gguf import get_from_gguf
@@ -65,7 +66,7 @@ def get(name: str, store: ModelStore) -> StoredModel:
         )
     from mrlm_engine.fetch.hub import get_from_hub
 
-    return get_from_hub(match["repository"], match["revision"] or "main", store)
+    return get_from_hub(match["repository"], match["revision"] or "main", store, needs_weights=needs_weights)
 
 
 if __name__ == "__main__":

@@ -45,10 +45,11 @@ class HubFile:
     is_large: bool
 
 
-def get_from_hub(repository: str, revision: str, store: ModelStore) -> StoredModel:
+def get_from_hub(repository: str, revision: str, store: ModelStore, *, needs_weights: bool = True) -> StoredModel:
     """Returns the model of a revision, which is downloaded unless the store has its commit.
 
-    Without an answer of the hub the newest stored commit of the revision is used.
+    Without an answer of the hub the newest stored commit of the revision is used. A model without its weights does not
+    count as stored.
     """
     name = f"hub:{repository}"
     stored = store.find(name, revision)
@@ -71,11 +72,18 @@ def get_from_hub(repository: str, revision: str, store: ModelStore) -> StoredMod
             return known if known.revision == revision else store.write(_renamed(known, revision))
         licence = _licence(info)
         with _explained(repository, revision):
-            return store.write(_download(repository, revision, commit, files, licence, store))
+            model = _download(repository, revision, commit, files, licence, store, needs_weights)
+            return store.write(model) if needs_weights else model
 
 
 def _download(
-    repository: str, revision: str, commit: str, files: dict[str, HubFile], licence: str, store: ModelStore
+    repository: str,
+    revision: str,
+    commit: str,
+    files: dict[str, HubFile],
+    licence: str,
+    store: ModelStore,
+    needs_weights: bool,
 ) -> StoredModel:
     selection = Selection.of(repository, files)
     progress = _Progress(store)
@@ -89,12 +97,13 @@ def _download(
 
     paths = fetch(selection.small)
     check_model(repository, paths)
-    weights = selection.weights or shards_of(repository, paths[selection.index], files)
-    size = sum(files[name].size for name in weights)
-    check_disk(Path(constants.HF_HUB_CACHE), size, "HF_HOME")
-    store.notice(f"fetching hub:{repository}, commit {commit[:12]}: {size / 1e6:.0f} MB, licence {licence}")
-    progress.begin(size)
-    paths |= fetch(weights)
+    if needs_weights:
+        weights = selection.weights or shards_of(repository, paths[selection.index], files)
+        size = sum(files[name].size for name in weights)
+        check_disk(Path(constants.HF_HUB_CACHE), size, "HF_HOME")
+        store.notice(f"fetching hub:{repository}, commit {commit[:12]}: {size / 1e6:.0f} MB, licence {licence}")
+        progress.begin(size)
+        paths |= fetch(weights)
     # Named by the commit, as huggingface_hub lays its cache out.
     directory = paths["adapter_config.json" if "adapter_config.json" in paths else "config.json"].parent
     if directory.name != commit:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import torch
 
 from mrlm_engine.compute.collectives import any_rank, sum_over_ranks, world_size
-from mrlm_engine.compute.tensors import is_sharded, part, part_of, summed_part
+from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
+from mrlm_engine.compute.tensors import is_reduced, part, part_of, summed_part
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
@@ -25,7 +26,15 @@ class GradientStore:
     this rank's part; gradients that are computed for all of it wait beside it until they are summed and divided.
     """
 
-    def __init__(self, parameters: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
+    def __init__(
+        self,
+        parameters: Iterable[tuple[str, torch.nn.Parameter]],
+        mesh: RankMesh | None = None,
+        partial: Iterable[torch.nn.Parameter] = (),
+    ) -> None:
+        """Of the parameters `partial` each rank along the mesh's `tensor` has a part of the sum."""
+        self._mesh = mesh
+        self._partial = {id(parameter) for parameter in partial}
         self.parameters = [(name, parameter) for name, parameter in parameters if parameter.requires_grad]
         self._wide: dict[int, torch.Tensor] = {}
         self._undivided: dict[int, torch.Tensor] = {}
@@ -45,19 +54,24 @@ class GradientStore:
         # One rank has nothing to sum, but gradients of all of a divided parameter must be added to its part.
         if not self.parameters or (world_size() == 1 and not self._undivided):
             return
-        found = {id(parameter) for _, parameter, _ in self.tensors() if not is_sharded(parameter)}
+        found = {id(parameter) for _, parameter, _ in self.tensors() if not is_reduced(parameter)}
         found |= self._undivided.keys()
         flags = [id(parameter) in found for _, parameter in self.parameters]
         device = part(self.parameters[0][1]).device
         present = [
             parameter for (_, parameter), has in zip(self.parameters, any_rank(flags, device), strict=True) if has
         ]
-        sum_over_ranks([self.accumulator(parameter) for parameter in present if not is_sharded(parameter)])
+        group = None if self._mesh is None else self._mesh.group(SHARD)
+        sum_over_ranks([part(self._own(parameter)) for parameter in present if not is_reduced(parameter)], group)
         for parameter in present:
-            if is_sharded(parameter):
+            if is_reduced(parameter):
                 mine = summed_part(self.accumulator(parameter), parameter)
                 del self._undivided[id(parameter)]
                 part(accumulator(parameter)).add_(mine)
+        if self._mesh is not None and self._partial:
+            # Ranks along `tensor` have the same units, and so gradients of the same parameters.
+            sums = [part(gradient) for _, parameter, gradient in self.tensors() if id(parameter) in self._partial]
+            sum_over_ranks(sums, self._mesh.group(TENSOR))
 
     @torch.no_grad()
     def multiply(self, factor: float) -> None:
@@ -96,7 +110,7 @@ class GradientStore:
         """Moves gradients of autograd in lower formats to the float32 accumulators."""
         for _, parameter in self.parameters:
             if parameter.dtype != torch.float32 and parameter.grad is not None:
-                self.accumulator(parameter).add_(parameter.grad)
+                part(self._own(parameter)).add_(part(parameter.grad))
                 parameter.grad = None
 
     def tensors(self) -> list[tuple[str, torch.nn.Parameter, torch.Tensor]]:
@@ -121,7 +135,7 @@ class GradientStore:
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
         """Returns float32 tensor that whole gradients are added to."""
-        if not is_sharded(parameter):
+        if not is_reduced(parameter):
             return self._own(parameter)
         if id(parameter) not in self._undivided:
             zeros = torch.zeros(parameter.shape, dtype=torch.float32, device=part(parameter).device)

@@ -20,6 +20,8 @@ class Hello:
     nnodes: int
     nproc_per_node: int
     strategy: str
+    # Sizes of the mesh of ranks: `2,1,4`, or empty.
+    parallel: str
     # Version of mrlm_engine with a digest of its code, because ranks send each other functions by name.
     engine: str
     # Version without the build (+cpu, +cu130).
@@ -31,11 +33,10 @@ class Hello:
         return asdict(self)
 
 
-def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy: str) -> Hello:
+def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy: str, parallel: str = "") -> Hello:
     """Describes this machine."""
-    return Hello(
-        node_rank, nnodes, nproc_per_node, strategy, _engine_version(), _version("torch"), _version("transformers")
-    )
+    versions = _engine_version(), _version("torch"), _version("transformers")
+    return Hello(node_rank, nnodes, nproc_per_node, strategy, parallel, *versions)
 
 
 def objection(ours: Hello, theirs: dict[str, Any]) -> str:

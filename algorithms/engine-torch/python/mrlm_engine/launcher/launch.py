@@ -155,7 +155,8 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
         parser.error("--nnodes above 1 needs --master-addr, the address of machine 0")
     engine = [argument for argument in given.engine if argument != "--"]
     # Errors in the engine's arguments are then reported once, before any process starts.
-    given.strategy = parse_arguments(engine).strategy
+    settings = parse_arguments(engine)
+    given.strategy, given.parallel = settings.strategy, ",".join(map(str, settings.parallel or ()))
     return given, engine
 
 
@@ -176,7 +177,7 @@ def _threads_argument(arguments: Sequence[str], ranks: int) -> list[str]:
 
 
 def _hello(given: argparse.Namespace) -> Hello:
-    return hello_of_machine(given.node_rank, given.nnodes, given.nproc_per_node, given.strategy)
+    return hello_of_machine(given.node_rank, given.nnodes, given.nproc_per_node, given.strategy, given.parallel)
 
 
 def _notify(text: str) -> None:

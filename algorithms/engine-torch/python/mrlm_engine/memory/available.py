@@ -27,13 +27,13 @@ class Available:
 def available_memory(device: torch.device) -> Available:
     """Returns the memory that this rank may use, less a tenth. Ranks of one machine share the memory of the host."""
     if device.type == "cuda":
-        return Available(_less_margin(free_gpu_memory(device)), "CUDA")
+        return Available(less_margin(free_gpu_memory(device)), "CUDA")
     ranks = max(1, int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     limits = [Available(size // ranks, source) for size, source in host_limits()] + list(process_limits())
     if not limits:
         return Available(0, "")
     least = min(limits, key=lambda limit: limit.bytes)
-    return Available(_less_margin(least.bytes), least.source)
+    return Available(less_margin(least.bytes), least.source)
 
 
 def host_limits(root: Path = Path("/")) -> Iterator[tuple[int, str]]:
@@ -93,5 +93,6 @@ def _reclaimable(directory: Path) -> int:
     return 0
 
 
-def _less_margin(size: int) -> int:
+def less_margin(size: int) -> int:
+    """Returns the part of `size` bytes that is not kept in reserve."""
     return int(size * (1 - MARGIN))

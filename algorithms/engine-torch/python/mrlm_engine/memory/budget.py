@@ -31,7 +31,7 @@ def choose_budget(models: Sequence[ModelPlan], setting: Setting, wanted: int, av
 
     A sequence is never divided, so no budget makes a pass smaller than the longest sequence.
     """
-    least = setting.sequence_tokens
+    least = setting.pass_tokens
     needs = _needs(models, setting)
 
     def fits(tokens: int) -> bool:
@@ -45,7 +45,9 @@ def choose_budget(models: Sequence[ModelPlan], setting: Setting, wanted: int, av
         wanted_bytes=needs(max(wanted, least)),
         least_tokens=least,
         least_bytes=needs(least),
-        fitting_sequence=least if tokens else largest(lambda n: _alone(models, setting, n) <= available, 1, least),
+        fitting_sequence=setting.sequence_tokens
+        if tokens
+        else largest(lambda n: _alone(models, setting, n) <= available, 1, setting.sequence_tokens),
     )
 
 
@@ -67,4 +69,5 @@ def _needs(models: Sequence[ModelPlan], setting: Setting) -> Callable[[int], int
 
 
 def _alone(models: Sequence[ModelPlan], setting: Setting, tokens: int) -> int:
-    return _needs(models, dataclasses.replace(setting, sequence_tokens=tokens))(tokens)
+    alone = dataclasses.replace(setting, sequence_tokens=tokens)
+    return _needs(models, alone)(alone.pass_tokens)

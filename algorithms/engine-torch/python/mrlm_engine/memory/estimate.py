@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mrlm_engine.memory.passes import pass_lines
-from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
+from mrlm_engine.memory.plan import Line, ModelPlan, Setting, part_of_rank, size
 
 
 def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) -> list[Line]:
@@ -19,7 +19,7 @@ def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) ->
     largest temporary part is added: the pass of one model, or a publication. An optimizer step needs no more.
     """
     lines = [line for model in models for line in (*state_lines(model, setting), *sampler_lines(model, setting))]
-    for_a_while = [pass_lines(model, setting, pass_tokens) for model in models]
+    for_a_while = [pass_lines(part_of_rank(model, setting.tensor), setting, pass_tokens) for model in models]
     for_a_while += [publish_lines(model, setting) for model in models]
     return [line for line in [*lines, *max(for_a_while, key=total, default=[])] if line.bytes]
 
@@ -31,6 +31,7 @@ def total(lines: Sequence[Line]) -> int:
 
 def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """Returns the memory of a model that persists between steps."""
+    model = part_of_rank(model, setting.tensor)
     # Merged weights are copies of all weights. Without an adapter only weights with a folded norm are copies.
     fused = model.shape.layer_weights if model.adapter_parameters else model.shape.folded_weights
     shape, b, ranks = model.shape, model.dtype_bytes, setting.ranks_of_weights
@@ -92,7 +93,7 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 
 def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """Returns the temporary memory of a publication, which copies gathered weights."""
-    if model.id not in setting.sampled_models or setting.ranks_of_weights == 1:
+    if model.id not in setting.sampled_models or setting.ranks_of_weights * setting.tensor == 1:
         return []
     count, b = model.shape.parameters, model.dtype_bytes
     return [Line(model.id, "publication", count * b, f"{size(count)} parameters x {b} bytes")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from mrlm_engine.memory.shape import ModelShape
@@ -36,6 +37,22 @@ class ModelPlan:
         return self.dtype_bytes < 4 and device == "cpu" and (self.float32_head or self.is_dense)
 
 
+def part_of_rank(model: ModelPlan, tensor: int) -> ModelPlan:
+    """Returns what each of `tensor` ranks that share the products of a model has of it: all of the embedding and of the
+    head, and a part of the layers.
+    """
+    if tensor == 1:
+        return model
+    shape = model.shape
+    held = shape.ends + (shape.parameters - shape.ends) // tensor
+    widths = {name: getattr(shape, name) // tensor for name in ("intermediate", "heads", "query_width", "key_width")}
+    return dataclasses.replace(
+        model,
+        shape=dataclasses.replace(shape, parameters=held, **widths),
+        trainable_parameters=held if model.trainable_parameters else 0,
+    )
+
+
 @dataclass(frozen=True)
 class Setting:
     """Device and workload."""
@@ -48,6 +65,9 @@ class Setting:
     # Number of ranks, and number of ranks that shard the weights (1: each holds all).
     ranks: int = 1
     ranks_of_weights: int = 1
+    # Numbers of ranks that share the tokens of a unit, and the products of a token.
+    context: int = 1
+    tensor: int = 1
     # Parts of a pass of the hot path that are computed side by side.
     lanes: int = 1
     # Limits of the sampler: rows, and bytes of keys and values.
@@ -56,6 +76,11 @@ class Setting:
     # Limits of the graphs that wait for the client's gradients: bytes, and number.
     graph_bytes: int = 2 << 30
     waiting_graphs: int = 3
+
+    @property
+    def pass_tokens(self) -> int:
+        """Tokens of the longest sequence that one rank computes."""
+        return -(-self.sequence_tokens // self.context)
 
 
 @dataclass(frozen=True)

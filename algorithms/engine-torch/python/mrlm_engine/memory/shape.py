@@ -35,6 +35,8 @@ class ModelShape:
     layer_weights: int = 0
     # Whether the hot path keeps normalised heads too.
     head_norms: bool = False
+    # Weights of the embedding and of the head, which ranks along `tensor` hold whole.
+    ends: int = 0
 
 
 def module_numbers(shape: ModelShape, dtype_bytes: int) -> int:
@@ -79,6 +81,9 @@ def model_shape(module: Any) -> ModelShape:
         folded_weights=folded,
         layer_weights=folded + rest,
         head_norms=dense is not None and dense.head_norms,
+        ends=sum(
+            weight.numel() for weight in {module.get_input_embeddings().weight, module.get_output_embeddings().weight}
+        ),
     )
 
 

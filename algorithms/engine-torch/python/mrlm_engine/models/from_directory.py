@@ -16,7 +16,7 @@ from mrlm_engine.models.randomness import remove_randomness
 _HINT = "A model directory holds config.json and *.safetensors, as save_pretrained writes them."
 
 
-def check_directory(directory: str) -> Path:
+def check_directory(directory: str, *, needs_weights: bool = True) -> Path:
     """Returns the path of a model directory after a check for a readable configuration and weights."""
     path = Path(directory)
     if not path.is_dir():
@@ -53,7 +53,7 @@ def check_directory(directory: str) -> Path:
     # Opening a named pipe would block until another process writes into it.
     if any(not file.is_file() for file in path.glob("*.safetensors")):
         raise EngineError("MODEL_DIRECTORY_INVALID", f"A *.safetensors of '{directory}' is no file.", _HINT)
-    if not any(path.glob("*.safetensors")):
+    if needs_weights and not any(path.glob("*.safetensors")):
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no *.safetensors file.", _HINT)
     return path
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.distributed.device_mesh import DeviceMesh
 
+from mrlm_engine.compute.mesh import RankMesh
 from mrlm_engine.models.lora import adapters_disabled
 from mrlm_engine.models.max_positions import max_positions
 from mrlm_engine.models.value_head import ValueHead
@@ -49,8 +49,8 @@ class LoadedModel:
     micro_batch_tokens: int = 0
     # LoRA settings as JSON-able values, or None for full-parameter training.
     lora: dict[str, Any] | None = None
-    # Mesh of the ranks that shard the weights (FSDP); None if each rank holds all of them.
-    mesh: DeviceMesh | None = None
+    # Mesh of the ranks that share its weights or the tokens of a unit; None if each rank holds and computes all.
+    mesh: RankMesh | None = None
     # Float32 values of this rank's part of weights of a lower format that are averages, by name.
     averages: dict[str, torch.Tensor] = field(default_factory=dict)
     # Model whose weights this one uses with the adapter off, or None.

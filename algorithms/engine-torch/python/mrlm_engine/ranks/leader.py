@@ -14,18 +14,24 @@ from mrlm_engine.ranks.outcome import attempt, values
 class LeadingRank:
     """`Ranks` over a process group. Runs the calls of several client threads one after the other."""
 
-    def __init__(self, state: Any, channel: Channel, size: int) -> None:
+    def __init__(self, state: Any, channel: Channel, size: int, groups: int) -> None:
+        """The ranks of a group have adjacent numbers."""
         self.size = size
+        self.groups = groups
         self._state = state
         self._channel = channel
         self._lock = threading.Lock()
 
     def everywhere(self, work: Any, *arguments: Any) -> list[Any]:
         """Runs the same work on every rank."""
-        return self.scatter(work, [arguments] * self.size)
+        return self._run(work, [arguments] * self.size)
 
     def scatter(self, work: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Runs the work on every rank, with arguments for each."""
+        """Runs the work on every rank, with arguments for each group."""
+        per_group = self.size // self.groups
+        return self._run(work, [each for each in arguments for _ in range(per_group)])[::per_group]
+
+    def _run(self, work: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         others = range(1, self.size)
         with self._lock:
             try:

@@ -20,12 +20,16 @@ class Ranks(Protocol):
     """
 
     size: int
+    # Groups of ranks that compute the same units together; each rank by default.
+    groups: int
 
     def everywhere(self, work: Callable[Concatenate[Any, Arguments], Result], *arguments: Any) -> list[Result]:
         """Runs `work(state, *arguments)` on every rank. Returns the results by rank."""
 
     def scatter(self, work: Work[Result], arguments: Sequence[tuple[Any, ...]]) -> list[Result]:
-        """Runs `work(state, *arguments[rank])` on every rank. Returns the results by rank."""
+        """Runs `work(state, *arguments[group])` on every rank of each group. Returns the results of the first rank of
+        each group.
+        """
 
     def close(self) -> None:
         """Ends the other ranks."""
@@ -35,6 +39,7 @@ class SingleRank:
     """An engine of one process."""
 
     size = 1
+    groups = 1
 
     def __init__(self, state: Any) -> None:
         self._state = state

@@ -30,5 +30,5 @@ def limits_beside(model: LoadedModel) -> SchedulerLimits:
         return _CPU_LIMITS
     learns = sum(parameter.numel() for _, parameter in model.named_parameters() if parameter.requires_grad)
     each = _TRAINING_BYTES + (_MASTER_BYTES if model.dtype != torch.float32 and model.mesh is None else 0)
-    ranks = 1 if model.mesh is None else model.mesh.size()
+    ranks = 1 if model.mesh is None else model.mesh.parts
     return sampler_limits("cuda", free_gpu_memory(model.device) - learns * each // ranks)

@@ -40,7 +40,7 @@ def evaluate(
     """Computes the outputs of `units`, in order. If memory runs out, repeats all of them with a smaller budget."""
     outputs: dict[int, UnitOutputs] = {}
     model_id = trainable.model.model_id
-    todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
+    todo = deque(trainable.plan(units, selection.final_value, state.ranks.groups))
     while todo:
         shards = todo.popleft()
         passes = max(len(trainable.pieces(shard, selection.final_value, once=True)) for shard in shards)
@@ -52,7 +52,7 @@ def evaluate(
                 raise
             tokens, _ = smaller_budget(trainable, shards, selection.final_value, 0, error, once=True)
             state.ranks.everywhere(rank_work.lower_budget, model_id, tokens)
-            todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
+            todo = deque(trainable.plan(units, selection.final_value, state.ranks.groups))
             continue
         for shard, found in zip(shards, computed, strict=True):
             outputs.update(zip((unit.index for unit in shard), found, strict=True))

@@ -51,7 +51,7 @@ def _attempt(
     trainable = state.trainable_model(model_id)
     work = slot.progress
     if work is None or work.given_up:
-        work = _plan(opening, units, trainable, state.ranks.size)
+        work = _plan(opening, units, trainable, state.ranks.groups)
         state.passes.begin(model_id, work)
         slot.progress = work
     work.running = True

@@ -38,7 +38,9 @@ def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextI
         "protocol": f"{PROTOCOL_MAJOR}.{PROTOCOL_MINOR}",
     }
     print(json.dumps(line), file=ready_line, flush=True)
-    ranks = f", {state.ranks.size} ranks ({settings.strategy})" if state.ranks.size > 1 else ""
+    mesh = state.placement.mesh
+    sizes = "" if mesh is None else f", data {mesh.data} x context {mesh.context} x tensor {mesh.tensor}"
+    ranks = f", {state.ranks.size} ranks ({settings.strategy}{sizes})" if state.ranks.size > 1 else ""
     log.info("listening on %s, %s%s", line["listening"], state.device.name, ranks)
     ending.wait()
     server.stop(DRAIN_SECONDS).wait()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import uuid
 
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-
 from mrlm_engine.compute.collectives import world_size
+from mrlm_engine.compute.mesh import mesh_sizes, rank_mesh
 from mrlm_engine.device import DeviceSettings
 from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
@@ -33,10 +32,12 @@ class EngineState:
         self.device = device
         self.instance_id = uuid.uuid4().hex
         self.lane_threads = LaneThreads(device.lanes)
-        self.placement = Placement(device.device, _mesh(settings, device))
+        sizes = mesh_sizes(world_size(), settings.parallel)
+        mesh = rank_mesh(device.device.type, sizes, divides=settings.strategy == "fsdp")
+        self.placement = Placement(device.device, mesh)
         self.registry = ModelRegistry()
         self.calls = CallLog()
-        self.ranks: Ranks = SingleRank(self) if channel is None else LeadingRank(self, channel, world_size())
+        self.ranks: Ranks = SingleRank(self) if channel is None else LeadingRank(self, channel, world_size(), sizes[0])
         self.passes = OpenPasses(self.ranks)
         # Samplers of the other ranks. Rank 0 divides sequences among them.
         self.rank_samplers: list[RankAddress] = []
@@ -117,10 +118,3 @@ class EngineState:
 
 def _open_sampler(state: EngineState, model_id: str) -> None:
     state.own_sampler(model_id)
-
-
-def _mesh(settings: EngineSettings, device: DeviceSettings) -> DeviceMesh | None:
-    """Returns the mesh of the ranks that shard models; None without shards."""
-    if settings.strategy != "fsdp" or world_size() == 1:
-        return None
-    return init_device_mesh(device.device.type, (world_size(),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 
 from mrlm_engine.backbone.protocol import BackboneRun
+from mrlm_engine.batching.layout import OutputShare
 from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.gradients.sink import PassGradients
@@ -54,7 +56,24 @@ class MicroBatch:
         """Returns the selected outputs, unit by unit."""
         if self._logprobs is None or self._is_dummy:
             return [UnitOutputs() for _ in self._units]
-        return divide_outputs(self._logprobs.outputs(self._keep), self._units)
+        found = self._logprobs.outputs(self._keep)
+        if (share := self._share) is not None:
+            assert self._trainable.context is not None
+            merge = self._trainable.context.merge
+            merged = {
+                name: merge(values, share.finals, share.finals_of)
+                if name == "final_value"
+                else merge(values, share.outputs, share.outputs_of)
+                for name, values in vars(found).items()
+                if values is not None
+            }
+            found = dataclasses.replace(found, **merged)
+        return divide_outputs(found, self._units)
+
+    @property
+    def _share(self) -> OutputShare | None:
+        """The outputs that this rank computes, if others compute the rest."""
+        return None if self._run is None else self._run.rows.share
 
     @property
     def graph_bytes(self) -> int:
@@ -93,7 +112,9 @@ class MicroBatch:
         ]
         # Divided in float64, so that the normalizer itself is not rounded first.
         joined = (np.concatenate(filled).astype(np.float64) / normalizer).astype(np.float32)
-        return torch.from_numpy(joined).to(self._trainable.model.device)
+        whole = torch.from_numpy(joined).to(self._trainable.model.device)
+        share = None if self._is_dummy else self._share
+        return whole if share is None else whole[share.outputs]
 
 
 class LanesMicroBatch:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.compute.collectives import sum_over_ranks
-from mrlm_engine.compute.tensors import is_sharded, part, part_of, whole_like
+from mrlm_engine.compute.collectives import sum_over_ranks, world_size
+from mrlm_engine.compute.tensors import copies, is_sharded, part, part_of, whole_like
 from mrlm_engine.gradients.store import GradientStore
 from mrlm_engine.models.loaded_model import LoadedModel
 
@@ -41,7 +41,8 @@ class Optimizer:
         decayed: list[torch.Tensor] = []
         plain: list[torch.Tensor] = []
         for name, parameter in gradients.parameters:
-            master = part(parameter) if parameter.dtype == torch.float32 else parameter.detach().float().clone()
+            own = part(parameter)
+            master = own if own.dtype == torch.float32 else own.float().clone()
             self.masters[name] = master
             if parameter.dtype != torch.float32 or (is_sharded(parameter) and model.dtype != torch.float32):
                 self._rounded.add(name)
@@ -55,10 +56,14 @@ class Optimizer:
         """Returns the global 2-norm of the accumulated gradients over all ranks; tied weights count once."""
         tensors = self._gradients.tensors()
         whole = _norm([gradient for _, _, gradient in tensors if not is_sharded(gradient)])
-        divided = [part(gradient) for _, _, gradient in tensors if is_sharded(gradient)]
+        divided: dict[int, list[torch.Tensor]] = {}
+        for _, parameter, gradient in tensors:
+            if is_sharded(gradient):
+                divided.setdefault(copies(parameter, world_size()), []).append(part(gradient))
         if not divided:
             return float(whole)
-        squares = _norm(divided).square().reshape(1)
+        squares = sum(_norm(parts).square().reshape(1) / number for number, parts in sorted(divided.items()))
+        assert isinstance(squares, torch.Tensor)
         sum_over_ranks([squares])
         return float((squares.sum() + whole.square()).sqrt())
 
@@ -80,7 +85,7 @@ class Optimizer:
             master = self.masters[name]
             master.grad = None
             if parameter.dtype != torch.float32:
-                parameter.copy_(master)
+                part(parameter).copy_(master)
         self._gradients.clear()
 
     def state(self) -> Iterator[tuple[str, torch.Tensor]]:

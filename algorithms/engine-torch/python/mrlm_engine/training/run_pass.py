@@ -95,7 +95,7 @@ class PassRunner:
         tokens, at_once = smaller_budget(self._trainable, shards, final_value, waiting, error, once=once)
         self._ranks.everywhere(rank_work.begin_anew, self._model.model_id, tokens, at_once)
         units = [unit for number in work.micro_batches for unit in work.units(number)]
-        planned = self._trainable.plan(units, work.selection.final_value, self._ranks.size)
+        planned = self._trainable.plan(units, work.selection.final_value, self._ranks.groups)
         work.begin_anew(planned, self._trainable.budget)
         self._todo = deque(work.micro_batches)
         self._waiting.clear()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.backbone.choose import choose_backbone
+from mrlm_engine.backbone.choose import choose_backbone, share_rows
 from mrlm_engine.batching.pieces import split_shard
 from mrlm_engine.batching.plan import RankShard, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
@@ -19,6 +19,7 @@ from mrlm_engine.gradients.loss_scale import LossScale
 from mrlm_engine.gradients.store import GradientStore
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.shard import is_divided, shard_model
+from mrlm_engine.models.tensor_parallel import partial_gradients
 from mrlm_engine.training.lanes import LaneThreads, ModelLanes
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
 from mrlm_engine.training.passes import Graph
@@ -54,7 +55,12 @@ class TrainableModel:
         self.backbone = choose_backbone(model)
         if model.mesh is not None and not is_divided(model):
             shard_model(model, model.mesh)
-        self.gradients = GradientStore(model.named_parameters() if model.trainable else ())
+        # Ranks that have parts of the tokens of each unit.
+        self.context = None if model.mesh is None else model.mesh.tokens
+        if self.context is not None:
+            share_rows(model, self.backbone, self.context)
+        partial = partial_gradients(model.module) if model.mesh is not None and model.mesh.tensor > 1 else ()
+        self.gradients = GradientStore(model.named_parameters() if model.trainable else (), model.mesh, partial)
         self.lanes = ModelLanes(threads or LaneThreads(), self.backbone, self.gradients)
         self.loss_scale = LossScale() if model.dtype == torch.float16 else None
         # ForwardBackward calls completed since the last step.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tiny import GPT2, QWEN2, create_request
 
 from memory.account import Account
 from mrlm_engine.device import choose_device
+from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.budget import choose_budget
 from mrlm_engine.memory.estimate import estimate, state_lines, total
@@ -24,7 +26,7 @@ from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.service import models
 from mrlm_engine.service.codec.models import model_request
 from mrlm_engine.service.forward_backward import forward_backward
-from mrlm_engine.service.memory import plan_model
+from mrlm_engine.service.memory import Target, estimate_memory, plan_model
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.optimizer import AdamWParameters
@@ -160,6 +162,36 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+def test_assumed_devices_need_no_weights_and_share_those_of_a_model(tmp_path: Path) -> None:
+    state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 2))
+    (tmp_path / "config.json").write_text(json.dumps(HALF_BILLION))
+    request = pb.EstimateMemoryRequest(
+        models=[pb.CreateModelRequest(model_id="policy", role=pb.ROLE_POLICY, directory=str(tmp_path), trainable=True)],
+        sampled_models=["policy"],
+        concurrency=64,
+        sequence_tokens=2048,
+    )
+    with pytest.raises(EngineError, match="holds no"):
+        estimate_memory(state, request)
+
+    def lines(**fields: Any) -> dict[str, int]:
+        request.assumed_devices.CopyFrom(pb.AssumedDevices(name="h100", bytes=80 * 10**9, **fields))
+        found = estimate_memory(state, request)
+        assert (found.available_bytes, found.available_from) == (72 * 10**9, "CUDA, h100 assumed")
+        return {line.part: line.bytes for line in found.lines}
+
+    # bfloat16 with master copies, as a CUDA device takes it; the sampler's cache is that of a GPU.
+    alone = lines(ranks=1)
+    assert (alone["weights"], alone["master copies"], alone["gradients"]) == tuple(n * PARAMETERS for n in (2, 4, 4))
+    assert alone["sampler's cache"] == 64 * 2048 * 2 * 24 * 128 * 2
+    assert lines(ranks=4) == {**alone, "sampler's cache": alone["sampler's cache"] // 4}
+    shared = lines(ranks=4, shards_weights=True)
+    assert (shared["weights"], shared["gradients"], shared["optimizer"]) == tuple(
+        n * PARAMETERS // 4 for n in (4, 4, 8)
+    )
+    assert "master copies" not in shared
+
+
 @pytest.mark.slow
 def test_torch_allocates_about_what_is_estimated() -> None:
     peaks = {}
@@ -184,7 +216,8 @@ def measure(config: dict[str, Any], fields: dict[str, Any]) -> tuple[int, list[L
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 2))
     create = create_request("policy", json.dumps(config), micro_batch_tokens=tokens, **fields)
     # Gradients that are known beforehand: one graph at a time.
-    lines = estimate([plan_model(state, model_request(create), {})], Setting("cpu", length, waiting_graphs=1), tokens)
+    plan = plan_model(state, Target.of(state, pb.EstimateMemoryRequest()), model_request(create), {})
+    lines = estimate([plan], Setting("cpu", length, waiting_graphs=1), tokens)
     opening = pb.ForwardBackwardOpen(model_id="policy", outputs=pb.OutputSelection(logprob=True), normalizer=1.0)
     opening.loss = pb.LOSS_KIND_LINEAR
     with Account() as account:

@@ -12,19 +12,21 @@ import torch
 import torch.distributed as dist
 from tiny import LLAMA, create_model, create_request
 from torch._C._distributed_c10d import HashStore
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.device_mesh import init_device_mesh
 
 from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
+from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
 from mrlm_engine.models import LoadedModel, ModelRegistry
+from mrlm_engine.models.layers import decoder_layers
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.models.shard import decoder_layers, shard_model
+from mrlm_engine.models.shard import shard_model
 
 
 @pytest.fixture
-def mesh() -> Iterator[DeviceMesh]:
+def mesh() -> Iterator[RankMesh]:
     dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
-    yield init_device_mesh("cpu", (1,))
+    yield RankMesh(1, 1, 1, True, init_device_mesh("cpu", (1, 1), mesh_dim_names=(SHARD, TENSOR)))
     dist.destroy_process_group()
 
 
@@ -45,7 +47,7 @@ class Seen(Exception):  # noqa: N818 - ends a forward pass
     """Carries the arguments of a layer's call."""
 
 
-def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMesh) -> None:
+def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: RankMesh) -> None:
     model = bfloat16_model()
     before = TransformersBackbone(model).forward(UNITS, True, False).hidden
     shard_model(model, mesh)
@@ -73,7 +75,7 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     backbone.rotary_emb.forward = rotary
 
 
-def test_numerics_47_the_value_head_is_whole_in_float32_and_zero(mesh: DeviceMesh) -> None:
+def test_numerics_47_the_value_head_is_whole_in_float32_and_zero(mesh: RankMesh) -> None:
     model = bfloat16_model()
     shard_model(model, mesh)
     assert model.value_head is not None

@@ -7,6 +7,25 @@ import { pluginOptions, relativePath, textOr } from "./values.ts";
 /** Longest delay of a timer: about 24 days. */
 const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
+/** `engine.parallel`: mesh of the processes of `distributed`. */
+const parallelSection = z.strictObject({
+  data: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Groups of processes that compute different units; default: the processes that the other two leave"),
+  context: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("Processes that share the tokens of each unit, for sequences that are too long for one"),
+  tensor: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("Processes that share the products of each token, for layers that are too large for one"),
+});
+
 /** `engine`: process that holds the model. */
 export const engineSection = z.strictObject({
   address: z
@@ -52,10 +71,16 @@ export const engineSection = z.strictObject({
     .positive()
     .optional()
     .describe("CPU threads; default: 2 for a model of hidden size up to 256, else torch's choice"),
+  parallel: parallelSection
+    .optional()
+    .describe(
+      "Mesh of the processes of `distributed`, whose number is the product; default: all compute different units",
+    ),
 });
 
 /** Entry of `engines`: a further engine, with the models that are on it. */
 export const enginesEntry = engineSection
+  .omit({ parallel: true })
   .pick({ address: true, token_file: true, gpu: true, samplers: true, threads: true })
   .extend({
     device: engineSection.shape.device.unwrap().optional().describe("Default: that of `engine`"),

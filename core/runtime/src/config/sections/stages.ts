@@ -60,6 +60,34 @@ const learnerKeys = z
   })
   .catchall(z.json());
 
+const share = z.number().min(0).max(1);
+
+/** `curriculum`: order of the tasks by their measured pass rates. */
+export const curriculumSection = z
+  .strictObject({
+    pass_rate: z
+      .tuple([share, share])
+      .refine(([low, high]) => low < high, "the lower rate comes first")
+      .default([0.1, 0.9])
+      .describe(
+        "Range of the pass rates of active tasks: mean rewards, from 0 for the smallest of the environment to 1",
+      ),
+    fresh: share
+      .default(0.5)
+      .describe(
+        "Share of the groups for tasks that were never drawn, and a fifth of it for those of whose evidence less than an episode is left",
+      ),
+    hard: share.default(0.05).describe("Share of the groups for tasks below the range"),
+    half_life: z.number().positive().default(16).describe("Batches after which a measurement weighs half"),
+    mixture: z
+      .enum(["weights", "progress"])
+      .default("weights")
+      .describe(
+        "Shares of the environments: their `weight`, or 0.2 of it and the rest by weight times how much their pass rates change",
+      ),
+  })
+  .refine(({ fresh, hard }) => fresh + hard < 1, { error: "`fresh` and `hard` must leave a share for active tasks" });
+
 /** Moves the options that are beside `algorithm` into `options`. */
 function learnerOf({
   algorithm,
@@ -107,14 +135,20 @@ export const stageSection = z
       })
       .optional()
       .describe("Ends the stage as soon as the policy reaches this accuracy. Held-out tasks are not used"),
+    curriculum: curriculumSection
+      .optional()
+      .describe(
+        "Chooses training tasks by their measured pass rates; `{}` for the defaults. Default: each task once in an epoch",
+      ),
     ...learnerModels,
     options: pluginOptions.optional().describe("Options of the algorithm; they may also be beside `algorithm`"),
   })
   .catchall(z.json())
-  .transform(({ algorithm, learners, name, sampling, until, ...beside }) => ({
+  .transform(({ algorithm, learners, name, sampling, until, curriculum, ...beside }) => ({
     name,
     sampling,
     ...(until && { until }),
+    ...(curriculum && { curriculum }),
     learners,
     // The policy that it trains is the only one of the run.
     learner: algorithm === undefined ? undefined : learnerOf({ ...beside, algorithm }),

@@ -97,6 +97,22 @@ export interface EstimateMemoryRequest {
   sequenceTokens: number;
   /** Sequences of the largest unit; 0: one. The engine's own budget divides no unit. */
   unitSequences: number;
+  /** Devices in place of the engine's own. Directories of models then need no weights. */
+  assumedDevices: AssumedDevices | undefined;
+}
+
+/** CUDA devices with bfloat16, one for each rank. */
+export interface AssumedDevices {
+  /** Name for people. */
+  name: string;
+  /** Memory of one device. */
+  bytes: bigint;
+  ranks: number;
+  /** Whether the ranks share the weights (fsdp), or each holds all (ddp). */
+  shardsWeights: boolean;
+  /** Ranks that share the tokens of a unit, and ranks that share each product; 0: 1. */
+  context: number;
+  tensor: number;
 }
 
 export interface EstimateMemoryResponse {
@@ -822,7 +838,14 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
 };
 
 function createBaseEstimateMemoryRequest(): EstimateMemoryRequest {
-  return { models: [], sampledModels: [], concurrency: 0, sequenceTokens: 0, unitSequences: 0 };
+  return {
+    models: [],
+    sampledModels: [],
+    concurrency: 0,
+    sequenceTokens: 0,
+    unitSequences: 0,
+    assumedDevices: undefined,
+  };
 }
 
 export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
@@ -841,6 +864,9 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
     }
     if (message.unitSequences !== 0) {
       writer.uint32(40).uint32(message.unitSequences);
+    }
+    if (message.assumedDevices !== undefined) {
+      AssumedDevices.encode(message.assumedDevices, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -896,6 +922,118 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
             }
 
             message.unitSequences = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.assumedDevices = AssumedDevices.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAssumedDevices(): AssumedDevices {
+  return { name: "", bytes: 0n, ranks: 0, shardsWeights: false, context: 0, tensor: 0 };
+}
+
+export const AssumedDevices: MessageFns<AssumedDevices> = {
+  encode(message: AssumedDevices, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.bytes !== 0n) {
+      if (BigInt.asUintN(64, message.bytes) !== message.bytes) {
+        throw new globalThis.Error("value provided for field message.bytes of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.bytes);
+    }
+    if (message.ranks !== 0) {
+      writer.uint32(24).uint32(message.ranks);
+    }
+    if (message.shardsWeights !== false) {
+      writer.uint32(32).bool(message.shardsWeights);
+    }
+    if (message.context !== 0) {
+      writer.uint32(40).uint32(message.context);
+    }
+    if (message.tensor !== 0) {
+      writer.uint32(48).uint32(message.tensor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AssumedDevices {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAssumedDevices();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.bytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.ranks = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.shardsWeights = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.context = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tensor = reader.uint32();
             continue;
           }
         }

@@ -143,6 +143,8 @@ export interface SamplerCapabilities {
   /** Rules for running sequences that Update accepts. */
   inFlight: InFlight[];
   proof: Proof;
+  /** Whether Sleep releases memory. */
+  sleeps: boolean;
 }
 
 export interface ReadTokenizerRequest {
@@ -188,6 +190,12 @@ export interface UpdateResponse {
   /** Largest difference in nats that the probe found; with proof by probe only. */
   probeDifference: number;
   seconds: number;
+}
+
+export interface SleepRequest {
+}
+
+export interface SleepResponse {
 }
 
 export interface SampleRequest {
@@ -618,6 +626,7 @@ function createBaseSamplerCapabilities(): SamplerCapabilities {
     updateFromDirectory: false,
     inFlight: [],
     proof: 0,
+    sleeps: false,
   };
 }
 
@@ -644,6 +653,9 @@ export const SamplerCapabilities: MessageFns<SamplerCapabilities> = {
     }
     if (message.proof !== 0) {
       writer.uint32(48).int32(message.proof);
+    }
+    if (message.sleeps !== false) {
+      writer.uint32(56).bool(message.sleeps);
     }
     return writer;
   },
@@ -717,6 +729,14 @@ export const SamplerCapabilities: MessageFns<SamplerCapabilities> = {
             }
 
             message.proof = reader.int32() as any;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.sleeps = reader.bool();
             continue;
           }
         }
@@ -1116,6 +1136,76 @@ export const UpdateResponse: MessageFns<UpdateResponse> = {
             message.seconds = reader.double();
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSleepRequest(): SleepRequest {
+  return {};
+}
+
+export const SleepRequest: MessageFns<SleepRequest> = {
+  encode(_: SleepRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SleepRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSleepRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSleepResponse(): SleepResponse {
+  return {};
+}
+
+export const SleepResponse: MessageFns<SleepResponse> = {
+  encode(_: SleepResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SleepResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSleepResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;

@@ -71,18 +71,36 @@ class DescribeResponse(_message.Message):
     def __init__(self, protocol_major: _Optional[int] = ..., protocol_minor: _Optional[int] = ..., device: _Optional[str] = ..., device_name: _Optional[str] = ..., torch_version: _Optional[str] = ..., transformers_version: _Optional[str] = ..., python_version: _Optional[str] = ..., deterministic: _Optional[bool] = ..., models: _Optional[_Iterable[_Union[ModelInfo, _Mapping]]] = ..., instance_id: _Optional[str] = ..., memory_allocated_bytes: _Optional[int] = ..., memory_peak_bytes: _Optional[int] = ..., threads: _Optional[int] = ..., world_size: _Optional[int] = ..., last_call: _Optional[int] = ..., compute_seconds: _Optional[float] = ...) -> None: ...
 
 class EstimateMemoryRequest(_message.Message):
-    __slots__ = ("models", "sampled_models", "concurrency", "sequence_tokens", "unit_sequences")
+    __slots__ = ("models", "sampled_models", "concurrency", "sequence_tokens", "unit_sequences", "assumed_devices")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     SAMPLED_MODELS_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     UNIT_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    ASSUMED_DEVICES_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[CreateModelRequest]
     sampled_models: _containers.RepeatedScalarFieldContainer[str]
     concurrency: int
     sequence_tokens: int
     unit_sequences: int
-    def __init__(self, models: _Optional[_Iterable[_Union[CreateModelRequest, _Mapping]]] = ..., sampled_models: _Optional[_Iterable[str]] = ..., concurrency: _Optional[int] = ..., sequence_tokens: _Optional[int] = ..., unit_sequences: _Optional[int] = ...) -> None: ...
+    assumed_devices: AssumedDevices
+    def __init__(self, models: _Optional[_Iterable[_Union[CreateModelRequest, _Mapping]]] = ..., sampled_models: _Optional[_Iterable[str]] = ..., concurrency: _Optional[int] = ..., sequence_tokens: _Optional[int] = ..., unit_sequences: _Optional[int] = ..., assumed_devices: _Optional[_Union[AssumedDevices, _Mapping]] = ...) -> None: ...
+
+class AssumedDevices(_message.Message):
+    __slots__ = ("name", "bytes", "ranks", "shards_weights", "context", "tensor")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    bytes: int
+    ranks: int
+    shards_weights: bool
+    context: int
+    tensor: int
+    def __init__(self, name: _Optional[str] = ..., bytes: _Optional[int] = ..., ranks: _Optional[int] = ..., shards_weights: _Optional[bool] = ..., context: _Optional[int] = ..., tensor: _Optional[int] = ...) -> None: ...
 
 class EstimateMemoryResponse(_message.Message):
     __slots__ = ("lines", "total_bytes", "available_bytes", "available_from", "micro_batch_tokens", "wanted_tokens", "wanted_bytes", "least_tokens", "least_bytes", "fitting_sequence_tokens")

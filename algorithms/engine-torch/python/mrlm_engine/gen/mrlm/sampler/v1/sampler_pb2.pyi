@@ -97,20 +97,22 @@ class SampledModel(_message.Message):
     def __init__(self, model_id: _Optional[str] = ..., version: _Optional[int] = ..., checksum: _Optional[str] = ...) -> None: ...
 
 class SamplerCapabilities(_message.Message):
-    __slots__ = ("deterministic", "logprobs", "update_from_trainer", "update_from_directory", "in_flight", "proof")
+    __slots__ = ("deterministic", "logprobs", "update_from_trainer", "update_from_directory", "in_flight", "proof", "sleeps")
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
     LOGPROBS_FIELD_NUMBER: _ClassVar[int]
     UPDATE_FROM_TRAINER_FIELD_NUMBER: _ClassVar[int]
     UPDATE_FROM_DIRECTORY_FIELD_NUMBER: _ClassVar[int]
     IN_FLIGHT_FIELD_NUMBER: _ClassVar[int]
     PROOF_FIELD_NUMBER: _ClassVar[int]
+    SLEEPS_FIELD_NUMBER: _ClassVar[int]
     deterministic: bool
     logprobs: LogprobKind
     update_from_trainer: bool
     update_from_directory: bool
     in_flight: _containers.RepeatedScalarFieldContainer[InFlight]
     proof: Proof
-    def __init__(self, deterministic: _Optional[bool] = ..., logprobs: _Optional[_Union[LogprobKind, str]] = ..., update_from_trainer: _Optional[bool] = ..., update_from_directory: _Optional[bool] = ..., in_flight: _Optional[_Iterable[_Union[InFlight, str]]] = ..., proof: _Optional[_Union[Proof, str]] = ...) -> None: ...
+    sleeps: bool
+    def __init__(self, deterministic: _Optional[bool] = ..., logprobs: _Optional[_Union[LogprobKind, str]] = ..., update_from_trainer: _Optional[bool] = ..., update_from_directory: _Optional[bool] = ..., in_flight: _Optional[_Iterable[_Union[InFlight, str]]] = ..., proof: _Optional[_Union[Proof, str]] = ..., sleeps: _Optional[bool] = ...) -> None: ...
 
 class ReadTokenizerRequest(_message.Message):
     __slots__ = ("model_id",)
@@ -166,6 +168,14 @@ class UpdateResponse(_message.Message):
     probe_difference: float
     seconds: float
     def __init__(self, version: _Optional[int] = ..., checksum: _Optional[str] = ..., probe_difference: _Optional[float] = ..., seconds: _Optional[float] = ...) -> None: ...
+
+class SleepRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class SleepResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class SampleRequest(_message.Message):
     __slots__ = ("open", "add", "cancel", "barrier")

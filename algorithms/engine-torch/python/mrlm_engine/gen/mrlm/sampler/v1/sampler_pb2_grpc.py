@@ -58,6 +58,11 @@ class SamplerServiceStub:
                 request_serializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateRequest.SerializeToString,
                 response_deserializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateResponse.FromString,
                 _registered_method=True)
+        self.Sleep = channel.unary_unary(
+                '/mrlm.sampler.v1.SamplerService/Sleep',
+                request_serializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepRequest.SerializeToString,
+                response_deserializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepResponse.FromString,
+                _registered_method=True)
 
 
 class SamplerServiceServicer:
@@ -95,6 +100,13 @@ class SamplerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Sleep(self, request, context):
+        """Releases the memory of the device until the next sequence or update. A sampler that draws sequences keeps it. Only with the capability `sleeps`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SamplerServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -117,6 +129,11 @@ def add_SamplerServiceServicer_to_server(servicer, server):
                     servicer.Update,
                     request_deserializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateRequest.FromString,
                     response_serializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateResponse.SerializeToString,
+            ),
+            'Sleep': grpc.unary_unary_rpc_method_handler(
+                    servicer.Sleep,
+                    request_deserializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepRequest.FromString,
+                    response_serializer=mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -231,6 +248,33 @@ class SamplerService:
             '/mrlm.sampler.v1.SamplerService/Update',
             mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateRequest.SerializeToString,
             mrlm_dot_sampler_dot_v1_dot_sampler__pb2.UpdateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Sleep(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mrlm.sampler.v1.SamplerService/Sleep',
+            mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepRequest.SerializeToString,
+            mrlm_dot_sampler_dot_v1_dot_sampler__pb2.SleepResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,4 @@
+import { environmentContract } from "@mrlm/testing";
+import plugin from "../summaries.ts";
+
+environmentContract({ plugins: [plugin], environment: "summaries@1" });

@@ -1,0 +1,4 @@
+import { environmentContract } from "@mrlm/testing";
+import plugin from "../translation.ts";
+
+environmentContract({ plugins: [plugin], environment: "translation@1" });
