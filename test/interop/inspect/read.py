@@ -18,18 +18,20 @@ for path in sys.argv[1:]:
     again = {score.name: score.metrics["mean"].value for score in log.results.scores}
     first = log.samples[0]
     single = read_eval_log_sample(path, id=first.id, epoch=first.epoch)
-    found.append({
-        "status": log.status,
-        "task": log.eval.task,
-        "model": log.eval.model,
-        "samples": len(log.samples),
-        "epochs": log.eval.config.epochs,
-        "stated": stated,
-        "means": means,
-        "again": again,
-        "errors": sum(1 for sample in log.samples if sample.error),
-        "summaries": len(read_eval_log_sample_summaries(path)),
-        "roles": [message.role for message in single.messages],
-        "same": single.messages == first.messages,
-    })
+    found.append(
+        {
+            "status": log.status,
+            "task": log.eval.task,
+            "model": log.eval.model,
+            "samples": len(log.samples),
+            "epochs": log.eval.config.epochs,
+            "stated": stated,
+            "means": means,
+            "again": again,
+            "errors": sum(1 for sample in log.samples if sample.error),
+            "summaries": len(read_eval_log_sample_summaries(path)),
+            "roles": [message.role for message in single.messages],
+            "same": single.messages == first.messages,
+        }
+    )
 print(json.dumps(found))
