@@ -66,10 +66,12 @@ describeWithEngine("dry runs for GPUs (skipped where `npm run setup` has not run
     ["gsm8k-1.5b.yaml", "h100"],
     ["gsm8k-7b-lora.yaml", "a100"],
     ["gsm8k-7b.yaml", "h100x8"],
+    // Data 2 x context 2 x tensor 2.
+    ["gsm8k-7b.yaml", "h100x8", "engine.parallel={context: 2, tensor: 2}"],
   ])(
-    "%s fits on %s, without its weights",
-    async (name, device) => {
-      const { code, stderr } = await dryRun(name, device);
+    "%s fits on %s, without its weights %s",
+    async (name, device, ...set) => {
+      const { code, stderr } = await dryRun(name, device, ...set);
       expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
       const [, all = "", free = ""] =
         new RegExp(`^all +([\\d.]+) GiB +([\\d.]+) GiB free \\(CUDA, ${device} assumed`, "m").exec(stderr) ?? [];
