@@ -5,10 +5,7 @@ import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { evaluationsOf } from "./support/evaluations.ts";
 
 /** Example, environment, and the least mean reward of sampled held-out episodes at the end. Tiny models at level 1. */
-const EXAMPLES = [
-  ["words", "words@1", 0.5],
-  ["instructions", "instructions@1", 0.5],
-] as const;
+const EXAMPLES = [["instructions", "instructions@1", 0.5]] as const;
 
 describeWithEngine("tiny models learn level 1 (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
