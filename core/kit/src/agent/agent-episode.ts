@@ -109,7 +109,7 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
   async begin(): Promise<Observation> {
     const run = await this.#open().catch((error: unknown) => {
       this.#stop("The program was not started.");
-      // What it opens is gone with the episode, such as a socket.
+      // A socket, for example, is gone with the episode.
       throw this.#isClosed ? closedEarly(error) : error;
     });
     if (this.#isClosed) throw closedEarly();
