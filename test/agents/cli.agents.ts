@@ -42,6 +42,19 @@ function pi(api: string, baseUrl = "http://127.0.0.1:61000/v1"): CliAgent {
   };
 }
 
+/** Without titles, which are calls of their own. */
+const OPENCODE = {
+  provider: {
+    mrlm: {
+      npm: "@ai-sdk/openai-compatible",
+      options: { baseURL: "http://127.0.0.1:61000/v1", apiKey: "{env:OPENAI_API_KEY}" },
+      models: { agent: { reasoning: true } },
+    },
+  },
+  ...{ model: "mrlm/agent", autoupdate: false, share: "disabled", permission: "allow" },
+  agent: { title: { disable: true } },
+};
+
 const AGENTS: Readonly<Record<string, CliAgent>> = {
   pi: pi("openai-completions"),
   codex: {
@@ -54,6 +67,20 @@ const AGENTS: Readonly<Record<string, CliAgent>> = {
     },
     run: (cmd) => call("exec_command", { cmd }),
     edits: [call("exec_command", { cmd: `apply_patch <<'X'\n${patch()}\nX` })],
+  },
+  opencode: {
+    package: `opencode-linux-${process.arch}@1.18.33`,
+    options: {
+      setup: `echo '${JSON.stringify(OPENCODE)}' > ~/opencode.json`,
+      command: `exec /agents/node_modules/opencode-linux-${process.arch}/bin/opencode run "$(cat)"`,
+      env: { OPENCODE_CONFIG: "/root/opencode.json", OPENCODE_DISABLE_MODELS_FETCH: "1" },
+      workspace: { memory_mb: 4096 },
+    },
+    run: (command) => call("bash", { command, description: "Runs it" }),
+    edits: [
+      call("read", { filePath: FILE }),
+      call("edit", { filePath: FILE, oldString: WRONG.trim(), newString: RIGHT.trim() }),
+    ],
   },
   "claude-code": {
     package: "@anthropic-ai/claude-code@2.1.332",

@@ -109,9 +109,10 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
   async begin(): Promise<Observation> {
     const run = await this.#open().catch((error: unknown) => {
       this.#stop("The program was not started.");
-      throw error;
+      // A socket, for example, is gone with the episode.
+      throw this.#isClosed ? closedEarly(error) : error;
     });
-    if (this.#isClosed) throw new MrlmError("CANCELLED", "The episode was closed before its program was started.");
+    if (this.#isClosed) throw closedEarly();
     this.#running = this.#run(run);
     const turn = await this.#next();
     if (turn !== undefined) return this.#observe(turn);
@@ -326,6 +327,10 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
 /** Rounds to milliseconds. */
 function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
+}
+
+function closedEarly(cause?: unknown): MrlmError {
+  return new MrlmError("CANCELLED", "The episode was closed before its program was started.", { cause });
 }
 
 function contextFull(agent: AgentId): ApiError {

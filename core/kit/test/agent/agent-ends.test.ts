@@ -159,3 +159,16 @@ test("an unknown role is refused, and an ended episode opens no address", async 
   expect((await play(definition)).observations[0]).not.toHaveProperty("maxTokens");
   await expect(model?.listen()).rejects.toMatchObject({ code: "AGENT_LISTEN_FAILED" });
 });
+
+test("an error of `open` after the close of its episode is a cancellation, and before it the error", async () => {
+  const failed = Promise.withResolvers<never>();
+  const opens = Promise.withResolvers<void>();
+  const closing = await open(environment({ open: () => (opens.resolve(), failed.promise), run: () => {} }));
+  const begun = closing.reset({ task: "train/0", signal: new AbortController().signal });
+  await opens.promise;
+  await closing.close?.();
+  failed.reject(new Error("its socket is gone"));
+  await expect(begun).rejects.toMatchObject({ code: "CANCELLED" });
+  const failing = environment({ open: () => Promise.reject(new Error("no image")), run: () => {} });
+  await expect(play(failing)).rejects.toThrow("no image");
+});
