@@ -53,6 +53,10 @@ export default {
       entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
     },
+    "core/runtime": {
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts", "test/support/evaluated.ts"], // a process
+      project: ["src/**/*.ts", "test/**/*.ts"],
+    },
     "core/ui": {
       entry: ["page/main.ts", "src/reader-process.ts"],
       project: ["src/**/*.ts", "page/**/*.ts"],

@@ -72,6 +72,7 @@ const BESIDE = {
     "core/kit/src/learning/answer-metrics.ts",
     "core/kit/src/learning/copied-answer.ts",
     "core/kit/src/learning/mismatch-metrics.ts",
+    "core/kit/src/spans.ts",
     "core/runtime/src/diagnosis/run-record.ts",
     "core/runtime/src/host/countdown.ts",
     "core/runtime/src/host/phase-beacon.ts",
@@ -80,6 +81,7 @@ const BESIDE = {
     "core/runtime/src/rollouts/play-tally.ts",
     "core/runtime/src/rollouts/replay-watch.ts",
     "core/runtime/src/rollouts/reward-watch.ts",
+    "core/runtime/src/rollouts/slow-calls.ts",
     "core/runtime/src/train/start-run.ts",
     "core/server/src/sessions/session-table.ts", // its sweep of expired sessions, each second
   ],

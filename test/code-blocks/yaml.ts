@@ -36,16 +36,21 @@ function keyFaults(key: string, value: unknown): string[] {
 
 /** Keys without which there is no configuration. */
 const REQUIRED = { environments: [{ id: "math" }], stages: [{ algorithm: "sft", steps: 1 }] };
+/** Those of a file with `models`, which `mrlm eval` measures. */
+const MEASURED = { environments: [{ id: "math" }] };
 
 /** Returns why the parser refuses the keys of a YAML block, which stand beside those that every configuration needs. */
 export function parserFaults({ code }: CodeBlock): string[] {
   return parseAllDocuments(code).flatMap((document) => {
     const value = document.toJS() as Partial<Record<string, object>>;
     const isWhole = ["path", "random", "hub", "gguf"].some((key) => key in (value["model"] ?? {}));
+    const isMeasured = "models" in value;
     const model =
-      "policies" in value ? {} : { model: isWhole ? value["model"] : { path: "my-model", ...value["model"] } };
+      "policies" in value || isMeasured
+        ? {}
+        : { model: isWhole ? value["model"] : { path: "my-model", ...value["model"] } };
     try {
-      parseConfig(stringify({ ...REQUIRED, ...value, ...model }), { path: "page.yaml" });
+      parseConfig(stringify({ ...(isMeasured ? MEASURED : REQUIRED), ...value, ...model }), { path: "page.yaml" });
       return [];
     } catch (error) {
       if (!MrlmError.isInstance(error)) throw error;
@@ -68,7 +73,7 @@ export function isConfiguration({ code }: CodeBlock): boolean {
   return Array.isArray(value) || !Object.values(value as object).includes(null);
 }
 
-const NOT_OPTIONS = new Set(["algorithm", "name", "policies", "reference_model", "until"]);
+const NOT_OPTIONS = new Set(["algorithm", "curriculum", "name", "policies", "reference_model", "until"]);
 
 /** Returns what is wrong with the options of the built-in algorithms and environments of a YAML block. */
 export async function yamlOptionFaults({ code }: CodeBlock): Promise<string[]> {

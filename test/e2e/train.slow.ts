@@ -140,7 +140,7 @@ describeWithEngine(
       ]);
       expect([code, stderr]).toEqual([0, expect.anything()]);
       const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);
-      const { cost: _, ...greedy } = last?.["greedy"] as JsonObject;
+      const { cost: _, ...greedy } = (last?.["greedy"] ?? {}) as JsonObject;
       expect(JSON.parse(stdout.split("\n", 1)[0] ?? "")).toMatchObject({
         ...{ event: "evaluation", environment: "math@2", tasks: 8, greedy },
       });

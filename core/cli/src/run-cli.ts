@@ -3,7 +3,6 @@ import { fileFault, MrlmError } from "@mrlm/spec";
 import { type Console, createConsole, type OutputStreams } from "./console/console.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
-import { startTraces } from "./services/traces.ts";
 
 /** Runs one command line. Returns the exit code. */
 export async function runCli(args: readonly string[], { stdout, stderr }: OutputStreams = process): Promise<number> {
@@ -14,8 +13,11 @@ export async function runCli(args: readonly string[], { stdout, stderr }: Output
   stdout.on("error", (error: NodeJS.ErrnoException) =>
     error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(console, error),
   );
-  const endTraces = await startTraces();
+  let endTraces: (() => Promise<void>) | undefined;
   try {
+    // No command is slower by a tracer that it does not use.
+    if (process.env["MRLM_TRACES"] !== undefined)
+      endTraces = await (await import("./services/traces.ts")).startTraces();
     await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {

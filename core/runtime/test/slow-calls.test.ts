@@ -21,7 +21,7 @@ test("D6: a call of an environment that takes longer than 15 s is reported once,
   expect(lines).toEqual([]);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(lines).toEqual([
-    "Environment math@2 has worked for 15 s on the step of task train/3, and 1 more, and goes on.",
+    "Environment math@2 has worked for 15 s on the step of task train/3, and 1 more. The step continues.",
   ]);
   resolve(7);
   expect(await Promise.all(works)).toEqual([7, 7]);

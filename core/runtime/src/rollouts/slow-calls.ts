@@ -39,7 +39,7 @@ function report(): void {
     const [{ environment, task, phase, logger }] = calls as [EnvironmentCall];
     const others = calls.length > 1 ? `, and ${calls.length - 1} more` : "";
     logger.warn(
-      `Environment ${environment} has worked for ${SLOW_MS / 1000} s on the ${phase} of task ${task}${others}, and goes on.`,
+      `Environment ${environment} has worked for ${SLOW_MS / 1000} s on the ${phase} of task ${task}${others}. The ${phase} continues.`,
     );
   }
 }
