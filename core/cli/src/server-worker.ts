@@ -48,5 +48,5 @@ await serveWorker({
 });
 await host.close();
 endRecord();
-await endTraces?.();
+await endTraces?.().catch((error: Error) => logger.warn(`The last spans are lost: ${error.message}`));
 exit.call(process, 0);

@@ -9,7 +9,7 @@ export const flights: Domain = {
   change: "day",
   rules: [
     "A flight of a day before today is neither cancelled nor changed. Reason: departed.",
-    "Else, if the airline cancelled the flight, every request is granted.",
+    "Else, if the airline cancelled the flight, the next two rules do not apply.",
     `Else a flight that departs in fewer than ${DAYS} days is neither cancelled nor changed. Reason: soon.`,
     "Else a booking of the fare basic is neither cancelled nor changed. Reason: basic.",
     "A refund goes to what the booking was paid with. If the airline cancelled the flight, it goes to the card in any case.",

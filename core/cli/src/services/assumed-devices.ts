@@ -24,9 +24,11 @@ const GIGABYTES = {
  * and for an engine that already runs on devices of its own.
  */
 export function assumedDevices(text: string, config: ResolvedConfig): AssumedDevices {
-  const [, name = "", count = "1"] = /^(.+?)(?:x([1-9]\d{0,3}))?$/.exec(text.toLowerCase()) ?? [];
-  const gigabytes = (GIGABYTES as Readonly<Record<string, number>>)[name];
-  if (gigabytes === undefined)
+  // Longer names first: an x may be part of one.
+  const names = Object.keys(GIGABYTES).toSorted((a, b) => b.length - a.length);
+  const [, name, count = "1"] =
+    new RegExp(`^(${names.join("|")})(?:x([1-9]\\d{0,3}))?$`).exec(text.toLowerCase()) ?? [];
+  if (name === undefined)
     throw new MrlmError("USAGE", `--assume-device ${text} names no known GPU.`, {
       hint: `Write NAME or NAMExCOUNT, such as h100x8. Known: ${Object.keys(GIGABYTES).join(", ")}.`,
     });
@@ -43,5 +45,12 @@ export function assumedDevices(text: string, config: ResolvedConfig): AssumedDev
     );
   const ranks = processesPerNode * nodes;
   const { context = 1, tensor = 1 } = config.engine.parallel ?? {};
-  return { name: text, bytes: gigabytes * 1e9, ranks, shardsWeights: strategy === "fsdp", context, tensor };
+  return {
+    name: text,
+    bytes: GIGABYTES[name as keyof typeof GIGABYTES] * 1e9,
+    ranks,
+    shardsWeights: strategy === "fsdp",
+    context,
+    tensor,
+  };
 }

@@ -120,7 +120,8 @@ export class RemoteEngine implements Engine {
   }
 
   forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult> {
-    return this.#learning(() => this.#numbered((call) => remoteForwardBackward(this.#connection, options, call)));
+    // Its place in the order of the calls is that of this one.
+    return this.#numbered((call) => this.#learning(() => remoteForwardBackward(this.#connection, options, call)));
   }
 
   optimStep(options: OptimStepOptions): Promise<OptimStepResult> {

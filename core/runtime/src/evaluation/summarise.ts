@@ -41,7 +41,7 @@ export interface EpisodeSummary {
   readonly components: Readonly<Record<string, number>>;
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
-  /** Cost of all episodes, with those that failed; absent in results of earlier builds. */
+  /** Cost of all episodes, with those that failed; absent in results of a training run, whose rows have their seconds apart. */
   readonly cost?: EvaluationCost;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;

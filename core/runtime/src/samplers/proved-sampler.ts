@@ -108,6 +108,8 @@ export class ProvedSampler implements ExternalSampler {
     await this.#ready();
     if (this.#isAsleep || this.#running > 0 || this.#probed === undefined || this.#proved === undefined) return;
     await this.#fillCache(this.#probed);
+    // A sequence or an update may have begun meanwhile: the sampler stays awake for it.
+    if (this.#running > 0 || this.#proving !== undefined) return;
     await this.#sampler.sleep?.();
     this.#isAsleep = true;
   }
