@@ -20,6 +20,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
+from mrlm_engine.compute.mesh import SHARD, TENSOR, RankMesh
 from mrlm_engine.compute.tensors import whole
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.logprobs.selection import Selection
@@ -104,7 +105,7 @@ def _mesh(monkeypatch: pytest.MonkeyPatch) -> Any:
     store = torch.distributed.HashStore()  # type: ignore[attr-defined]
     backend = "nccl" if DEVICE.type == "cuda" else "gloo"
     torch.distributed.init_process_group(backend, store=store, rank=0, world_size=1)
-    yield init_device_mesh(DEVICE.type, (1,))
+    yield RankMesh(1, 1, 1, True, init_device_mesh(DEVICE.type, (1, 1), mesh_dim_names=(SHARD, TENSOR)))
     torch.distributed.destroy_process_group()
 
 
