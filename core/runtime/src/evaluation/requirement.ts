@@ -10,10 +10,10 @@ export interface Requirement {
   readonly holds: (number: number) => boolean;
 }
 
-/** Numbers of episodes by name. Accuracy counts episodes that failed or have no score as wrong: a requirement must not hold because of them. */
+/** Numbers of episodes by name. Accuracy counts episodes that failed or have no score as wrong, and a mean reward without them is no number: a requirement must not hold because of them. */
 const NUMBERS: Readonly<Record<string, (summary: EpisodeSummary) => number | null>> = {
   accuracy: ({ accuracy, strictAccuracy }) => strictAccuracy ?? accuracy,
-  reward: ({ reward }) => reward,
+  reward: ({ reward, failed, unscored }) => (failed + unscored > 0 ? null : reward),
   tokens: ({ tokens }) => tokens,
   cut: ({ cut }) => cut,
   failed: ({ failed }) => failed,
@@ -50,7 +50,9 @@ function numberNamed(
   const [, kind, k] = /^pass([@^])(\d+)$/.exec(name) ?? [];
   if (kind !== undefined && component === undefined)
     return ({ sampled }) => {
-      const found = sampled?.passAtK.find((each) => each.k === Number(k));
+      // Tasks that lost a sample are left out of the estimate: it would hold for the others alone.
+      if (sampled === undefined || sampled.failed + sampled.unscored > 0) return null;
+      const found = sampled.passAtK.find((each) => each.k === Number(k));
       return (kind === "@" ? found?.value : found?.all.value) ?? null;
     };
   const ofComponent = component !== undefined && name === "reward";
