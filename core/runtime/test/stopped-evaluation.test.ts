@@ -1,12 +1,17 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { score } from "@mrlm/spec";
-import { evaluate, type EvaluationResult } from "@mrlm/runtime";
+import { EpisodeReader, openLocalStore } from "@mrlm/store";
+import { evaluate, EvaluationPlan, type EvaluationResult, playMissing, storedResults } from "@mrlm/runtime";
 import { PlayTally } from "../src/rollouts/play-tally.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, localHost, runner } from "./support/rollouts.ts";
 import { throughputEngine } from "./support/throughput-engine.ts";
+import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
 
 const TASKS = ["train/0", "train/1", "train/2", "train/3"];
 
@@ -38,18 +43,28 @@ test.each([true, false])(
     const engine = isDeterministic ? await bigramEngine() : throughputEngine(await bigramEngine());
     const rollouts = await runner({ host, engine, isDeterministic, tally });
     const kept: string[] = [];
-    let partial: readonly EvaluationResult[] = [];
+    const path = join(temporaryDirectory(), "episodes.sqlite");
+    const store = await openLocalStore({ path, run: "stopped", purpose: "eval", endsLeases: false });
+    const reader = new EpisodeReader({ path });
+    const plan = new EvaluationPlan(
+      {
+        environment: { ref: { id: "counter" }, tasks: TASKS, players: "policy" },
+        ...{ label: "counter", sampling: { temperature: 1, maxTokens: 4 }, samples: 1 },
+        identity: { environment: {}, model: {}, seed: 0 },
+      },
+      reader,
+      { retries: false },
+    );
+    const record: typeof store.record = (played) => {
+      kept.push(...played.groups.map(({ task }) => task));
+      return store.record(played);
+    };
     await expect(
-      evaluate({
-        rollouts,
-        environments: [{ ref: { id: "counter" }, tasks: TASKS, players: "policy" }],
-        sampling: { temperature: 1, maxTokens: 4 },
-        samples: 1,
-        signal: stop.signal,
-        onEpisodes: (_, { task }) => kept.push(task),
-        onStopped: (results) => (partial = results),
-      }),
+      playMissing(plan, { rollouts, store: { record }, signal: stop.signal, onEpisode: () => undefined }),
     ).rejects.toMatchObject({ code: "CANCELLED" });
+    const partial = storedResults(plan, reader);
+    reader.close();
+    await store.close();
     expect(kept.toSorted()).toEqual(TASKS.slice(1));
     expect(partial).toMatchObject([
       { environment: "counter", tasks: 3, greedy: { episodes: 3, scored: 3, reward: 1 } },

@@ -2,7 +2,8 @@ import { policyRoles } from "@mrlm/kit/learning";
 import { defined, type JsonObject, type RoleId, type RolloutSampling, type TrajectoryGroup } from "@mrlm/spec";
 import type { EnvironmentRef, RolloutRequest, Rollouts } from "@mrlm/spec/host";
 import type { RewardRange } from "../rollouts/reward-watch.ts";
-import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
+import { environmentLabel } from "../play/labels.ts";
+import { type EpisodeSummary, EpisodeTally, type EvaluationCost } from "./summarise.ts";
 
 /** Labels of an evaluation's episodes. */
 export const GREEDY = "evaluation/greedy";
@@ -41,81 +42,82 @@ export interface EvaluationPoint {
   readonly results: readonly EvaluationResult[];
 }
 
-/** Plays held-out tasks greedily and sampled. The same weights give the same result at any time, except for the seconds of tools. */
-export async function evaluate(options: {
-  readonly rollouts: Rollouts;
-  readonly environments: readonly MeasuredEnvironment[];
+/** Kind of sampling of an evaluation. */
+export interface SamplingKind {
+  readonly label: typeof GREEDY | typeof SAMPLED;
+  /** Number of episodes of a task. */
+  readonly size: number;
+}
+
+/** Returns the kinds of an evaluation: each task once greedily, and `samples` times at the temperature unless that is 0. */
+export function samplingKinds({ temperature }: RolloutSampling, samples: number): readonly SamplingKind[] {
+  const greedy: SamplingKind = { label: GREEDY, size: 1 };
+  return temperature > 0 && samples > 0 ? [greedy, { label: SAMPLED, size: samples }] : [greedy];
+}
+
+/** Sampling of the policies of an evaluation. */
+export interface EvaluationSampling {
   readonly sampling: RolloutSampling;
   /** Sampling of the policies that have their own. */
   readonly policySampling?: RolloutRequest["policySampling"];
-  /** Number of sampled episodes of each task. */
-  readonly samples: number;
-  readonly signal?: AbortSignal;
-  /** Called with each group; its episodes have the name of the environment in the result. */
-  readonly onEpisodes?: (label: string, group: TrajectoryGroup) => void;
-  /** Called after each group of episodes. */
-  readonly onProgress?: (done: number, total: number) => void;
-  /** Called before a rejection, with the results of the episodes that had ended. */
-  readonly onStopped?: (results: readonly EvaluationResult[]) => void;
-}): Promise<EvaluationResult[]> {
-  const {
-    rollouts,
-    sampling,
-    policySampling = {},
-    onEpisodes = () => undefined,
-    onProgress = () => undefined,
-  } = options;
-  const samples = sampling.temperature > 0 ? options.samples : 0;
+}
+
+/** Returns the sampling of all policies at one kind. */
+export function samplingAt(
+  { label }: SamplingKind,
+  { sampling, policySampling = {} }: EvaluationSampling,
+): Required<EvaluationSampling> {
+  const kind = (own: RolloutSampling): RolloutSampling => (label === GREEDY ? { ...own, temperature: 0 } : own);
+  const others = Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)] as const);
+  return { sampling: kind(sampling), policySampling: Object.fromEntries(others) };
+}
+
+/** Plays held-out tasks greedily and sampled. The same weights give the same result at any time, except for the seconds of tools. */
+export async function evaluate(
+  options: EvaluationSampling & {
+    readonly rollouts: Rollouts;
+    readonly environments: readonly MeasuredEnvironment[];
+    /** Number of sampled episodes of each task. */
+    readonly samples: number;
+    readonly signal?: AbortSignal;
+    /** Called with each group; its episodes have the name of the environment in the result. */
+    readonly onEpisodes?: (label: string, group: TrajectoryGroup) => void;
+    /** Called after each group of episodes. */
+    readonly onProgress?: (done: number, total: number) => void;
+  },
+): Promise<EvaluationResult[]> {
+  const { rollouts, environments, onEpisodes = () => undefined, onProgress = () => undefined } = options;
+  const kinds = samplingKinds(options.sampling, options.samples);
+  const episodes = kinds.reduce((sum, { size }) => sum + size, 0);
+  const ids = environments.map(({ ref }) => ref.id);
   const results: EvaluationResult[] = [];
-  const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
+  const total = environments.reduce((sum, { tasks }) => sum + tasks.length * episodes, 0);
   let done = 0;
   onProgress(done, total);
-  for (const [index, { ref, tasks, players, sides, maxTurns, rewardRange }] of options.environments.entries()) {
+  for (const [index, { ref, tasks, players, sides, maxTurns, rewardRange }] of environments.entries()) {
     // An environment that is configured twice, with different options, has two results.
-    const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
-    const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
-    const [greedy, sampled] = [new RoleTallies(rewardRange), new RoleTallies(rewardRange)];
-    const play = async (
-      tallies: RoleTallies,
-      label: string,
-      groupSize: number,
-      kind: (sampling: RolloutSampling) => RolloutSampling,
-    ): Promise<void> => {
+    const environment = environmentLabel(ids, index);
+    const tallies = new EvaluationTallies(rewardRange);
+    for (const kind of kinds) {
       const request = {
         environment: ref,
         tasks,
-        groupSize,
+        groupSize: kind.size,
         players,
         ...defined({ sides, maxTurns, signal: options.signal }),
-        label,
-        sampling: kind(sampling),
-        policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
+        label: kind.label,
+        ...samplingAt(kind, options),
       };
       for await (const group of rollouts.collect(request)) {
-        tallies.add(group);
-        onEpisodes(label, {
+        tallies[kind.label].add(group);
+        onEpisodes(kind.label, {
           ...group,
           trajectories: group.trajectories.map((trajectory) => ({ ...trajectory, environment })),
         });
         onProgress((done += group.trajectories.length), total);
       }
-    };
-    const resultsOf = (count: number): EvaluationResult[] =>
-      greedy.roles().map((role) => ({
-        environment: role === undefined ? environment : `${environment}/${role}`,
-        ...defined({ role }),
-        tasks: count,
-        greedy: greedy.summary(role),
-        ...(sampled.groups === 0 ? {} : { sampled: sampled.summary(role) }),
-      }));
-    try {
-      await play(greedy, GREEDY, 1, (own) => ({ ...own, temperature: 0 }));
-      if (samples > 0) await play(sampled, SAMPLED, samples, (own) => own);
-    } catch (error) {
-      options.onStopped?.([...results, ...(greedy.groups === 0 ? [] : resultsOf(greedy.groups))]);
-      throw error;
     }
-    results.push(...resultsOf(tasks.length));
+    results.push(...tallies.results(environment));
   }
   return results;
 }
@@ -152,6 +154,39 @@ export class RoleTallies {
   }
 
   summary(role: RoleId | undefined): EpisodeSummary {
-    return (role === undefined ? this.#whole : (this.#roles.get(role) ?? new EpisodeTally(role))).summary();
+    return this.#of(role).summary();
+  }
+
+  cost(role: RoleId | undefined): EvaluationCost {
+    return this.#of(role).cost;
+  }
+
+  #of(role: RoleId | undefined): EpisodeTally {
+    return role === undefined ? this.#whole : (this.#roles.get(role) ?? new EpisodeTally(role));
+  }
+}
+
+/** Tallies of an environment at both kinds of sampling. */
+export class EvaluationTallies {
+  readonly [GREEDY]: RoleTallies;
+  readonly [SAMPLED]: RoleTallies;
+
+  constructor(range?: RewardRange) {
+    this[GREEDY] = new RoleTallies(range);
+    this[SAMPLED] = new RoleTallies(range);
+  }
+
+  /** Returns the results by role, with the number of tasks that were played greedily. @param hasCost whether summaries have their cost */
+  results(environment: string, { hasCost = false }: { readonly hasCost?: boolean } = {}): EvaluationResult[] {
+    const { [GREEDY]: greedy, [SAMPLED]: sampled } = this;
+    const summary = (tallies: RoleTallies, role: RoleId | undefined): EpisodeSummary =>
+      hasCost ? { ...tallies.summary(role), cost: tallies.cost(role) } : tallies.summary(role);
+    return greedy.roles().map((role) => ({
+      environment: role === undefined ? environment : `${environment}/${role}`,
+      ...defined({ role }),
+      tasks: greedy.groups,
+      greedy: summary(greedy, role),
+      ...(sampled.groups === 0 ? {} : { sampled: summary(sampled, role) }),
+    }));
   }
 }

@@ -1,17 +1,24 @@
-import { defined, type JsonObject, type RolloutSampling, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
+import { defined, type JsonObject, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeStore, Rollouts, RolloutRequest } from "@mrlm/spec/host";
 import type { EpisodeReader } from "@mrlm/store";
-import { type EvaluationResult, GREEDY, type MeasuredEnvironment, RoleTallies, SAMPLED } from "./evaluate.ts";
+import {
+  type EvaluationResult,
+  type EvaluationSampling,
+  EvaluationTallies,
+  GREEDY,
+  type MeasuredEnvironment,
+  samplingAt,
+  type SamplingKind,
+  samplingKinds,
+} from "./evaluate.ts";
 import { evaluationKey } from "./episode-keys.ts";
 import { EpisodeTally, type TaskScore } from "./summarise.ts";
 
 /** One model in one environment, whose episodes are kept in a store. */
-export interface StoredCell {
+export interface StoredCell extends EvaluationSampling {
   readonly environment: MeasuredEnvironment;
   /** Name of the environment in the result, and in the episodes. */
   readonly label: string;
-  readonly sampling: RolloutSampling;
-  readonly policySampling?: RolloutRequest["policySampling"];
   /** Number of sampled episodes of each task. */
   readonly samples: number;
   /** Everything else that decides the episodes: model, environment, options, players, seed. */
@@ -20,7 +27,7 @@ export interface StoredCell {
 
 /** Stored episodes of a task at one kind of sampling. */
 export interface StoredGroup extends TrajectoryGroup {
-  readonly kind: typeof GREEDY | typeof SAMPLED;
+  readonly kind: SamplingKind["label"];
 }
 
 type RecordedEpisode = ReturnType<EpisodeReader["recorded"]>[number];
@@ -34,7 +41,6 @@ interface PlannedTask {
 
 /** Kind of sampling of a cell, with its episodes. */
 interface PlannedKind extends StoredKind {
-  readonly kind: (sampling: RolloutSampling) => RolloutSampling;
   readonly tasks: readonly PlannedTask[];
 }
 
@@ -48,15 +54,8 @@ export class EvaluationPlan {
   /** @param retries play those again that failed or have no score */
   constructor(cell: StoredCell, reader: EpisodeReader, { retries }: { readonly retries: boolean }) {
     this.cell = cell;
-    const { sampling, samples } = cell;
     this.environmentKey = evaluationKey(cell.identity.environment);
-    const kinds = [
-      { label: GREEDY, size: 1, kind: (own: RolloutSampling): RolloutSampling => ({ ...own, temperature: 0 }) },
-      ...(sampling.temperature > 0 && samples > 0
-        ? [{ label: SAMPLED, size: samples, kind: (own: RolloutSampling): RolloutSampling => own } as const]
-        : []),
-    ] as const;
-    this.kinds = kinds.map((each) => {
+    this.kinds = samplingKinds(cell.sampling, cell.samples).map((each) => {
       const key = keyOf(cell, each);
       const recorded = new Map(reader.recorded(`${key}/`).map((episode) => [episode.id, episode]));
       const tasks = cell.environment.tasks.map((task): PlannedTask => {
@@ -85,13 +84,10 @@ export class EvaluationPlan {
 }
 
 /** Returns the key of the episodes of a cell at one kind of sampling. */
-function keyOf(
-  { identity, sampling, policySampling = {} }: StoredCell,
-  { label, kind }: Pick<PlannedKind, "label" | "kind">,
-): string {
-  const others = Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)]);
-  const own = { kind: label, sampling: kind(sampling), others: Object.fromEntries(others) };
-  return evaluationKey({ ...identity, ...(JSON.parse(JSON.stringify(own)) as JsonObject) });
+function keyOf(cell: StoredCell, kind: SamplingKind): string {
+  const { sampling, policySampling: others } = samplingAt(kind, cell);
+  const own = { kind: kind.label, sampling, others };
+  return evaluationKey({ ...cell.identity, ...(JSON.parse(JSON.stringify(own)) as JsonObject) });
 }
 
 /**
@@ -112,12 +108,13 @@ export async function playMissing(
     readonly onEpisode: () => void;
   },
 ): Promise<void> {
-  const { environment, label: name, sampling, policySampling = {} } = plan.cell;
+  const { environment, label: name } = plan.cell;
   const { ref, players, sides, maxTurns } = environment;
   const failed = new AbortController();
   const writes: Promise<void>[] = [];
   try {
-    for (const { label, key, size, kind, tasks } of plan.kinds) {
+    for (const planned of plan.kinds) {
+      const { label, key, size, tasks } = planned;
       const pending = tasks.filter(({ missing }) => missing.length > 0);
       if (pending.length === 0) continue;
       const stored = new Map(pending.map((each) => [each.task, each.stored]));
@@ -130,8 +127,7 @@ export async function playMissing(
         players,
         ...defined({ sides, maxTurns }),
         label,
-        sampling: kind(sampling),
-        policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
+        ...samplingAt(planned, plan.cell),
         signal: AbortSignal.any([signal, failed.signal]),
       };
       for await (const group of rollouts.collect(request)) {
@@ -163,28 +159,14 @@ export async function playMissing(
  */
 export function storedResults(plan: EvaluationPlan, reader: EpisodeReader): EvaluationResult[] {
   const { environment, label } = plan.cell;
-  const tallies = {
-    [GREEDY]: new RoleTallies(environment.rewardRange),
-    [SAMPLED]: new RoleTallies(environment.rewardRange),
-  };
+  const tallies = new EvaluationTallies(environment.rewardRange);
   for (const group of storedGroups(plan.kinds, reader)) tallies[group.kind].add(group);
-  const { [GREEDY]: greedy, [SAMPLED]: sampled } = tallies;
-  if (greedy.groups === 0) return [];
-  return greedy.roles().map((role) => ({
-    environment: role === undefined ? label : `${label}/${role}`,
-    ...defined({ role }),
-    tasks: greedy.groups,
-    greedy: greedy.summary(role),
-    ...(sampled.groups === 0 ? {} : { sampled: sampled.summary(role) }),
-  }));
+  return tallies[GREEDY].groups === 0 ? [] : tallies.results(label, { hasCost: true });
 }
 
 /** Place of episodes in the store of an evaluation. */
-export interface StoredKind {
-  readonly label: typeof GREEDY | typeof SAMPLED;
+export interface StoredKind extends SamplingKind {
   readonly key: string;
-  /** Number of episodes of a task. */
-  readonly size: number;
   readonly tasks: readonly { readonly task: TaskId }[];
 }
 

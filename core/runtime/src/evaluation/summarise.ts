@@ -41,7 +41,7 @@ export interface EpisodeSummary {
   readonly components: Readonly<Record<string, number>>;
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
-  /** Cost of all episodes, with those that failed; absent in results of a training run, whose rows have their seconds apart. */
+  /** Cost of all episodes, with those that failed, in results of an evaluation; rows of a training run have their seconds apart. */
   readonly cost?: EvaluationCost;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;
@@ -196,6 +196,11 @@ export class EpisodeTally {
     return player.kind === "policy" && (this.#role === undefined || role === this.#role);
   }
 
+  /** Cost of all episodes. */
+  get cost(): EvaluationCost {
+    return this.#cost;
+  }
+
   /** Returns the scores by task. */
   taskScores(): TaskScore[] {
     return this.#byTask().map(({ solved, rewards, ...task }) => ({
@@ -296,7 +301,6 @@ export class EpisodeTally {
       ...(strict === undefined ? {} : { strictAccuracy: mean(strict.flat()) ?? 0 }),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
-      cost: this.#cost,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...defined({ malformedCalls }),
       ...(matches.length === 0 ? {} : { matches }),

@@ -1,6 +1,6 @@
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { assertScored } from "../evaluation/assert-scored.ts";
-import { evaluate, type EvaluationResult, evaluationRow } from "../evaluation/evaluate.ts";
+import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { addSeconds, appendMetrics, publishPolicies, type RunContext } from "./run-context.ts";
 import { runSampling } from "../prepare/rollout-sampling.ts";
@@ -17,7 +17,7 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
   const label = evaluationLabel(context);
   const played: PlayedEvaluation = new Map();
   try {
-    const measured = await evaluate({
+    const results = await evaluate({
       rollouts,
       environments: evaluation,
       ...runSampling(config),
@@ -26,7 +26,6 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
       onEpisodes: (kind, group) => addGroup(played, kind, group),
       onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
     });
-    const results = measured.map(withoutCost);
     if (config.output.trajectories) await recordEpisodes(context, played, weights);
     const seconds = (performance.now() - began) / 1000;
     state.evaluations.push({ step: state.step, label, results });
@@ -45,14 +44,6 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
   } catch (error) {
     if (stop.aborted || !(drain.aborted && MrlmError.hasCode(error, "CANCELLED"))) throw error;
   }
-}
-
-/** Removes the cost: rows of a run have their seconds apart, and the same run has the same results. */
-function withoutCost({ greedy, sampled, ...result }: EvaluationResult): EvaluationResult {
-  const { cost: _, ...ofGreedy } = greedy;
-  if (sampled === undefined) return { ...result, greedy: ofGreedy };
-  const { cost: __, ...ofSampled } = sampled;
-  return { ...result, greedy: ofGreedy, sampled: ofSampled };
 }
 
 /** Returns `start`, or the name of the stage that has just ended or is in progress. */
