@@ -15,6 +15,7 @@ import { openRolloutSession, type RolloutSession } from "../services/rollout-ses
 import { rolloutSessionConfig } from "../services/rollout-session-config.ts";
 import { modelFetcher } from "../services/stored-models.ts";
 import { VERSION } from "../version.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** Validated arguments. */
 interface Job {
@@ -155,7 +156,7 @@ function identityOf(
     filter_reward: filterReward ?? null,
     seed: config.seed,
     sampling: { ...sampling, concurrency: config.sampling.concurrency },
-    ...(Object.keys(policySampling).length === 0 ? {} : { policy_sampling: jsonOf(policySampling) }),
+    ...(Object.keys(policySampling).length === 0 ? {} : { policy_sampling: plainJson(policySampling) }),
     deterministic: engine.deterministic,
   };
 }
@@ -163,11 +164,7 @@ function identityOf(
 /** Returns the players, as the configuration names them; nothing if the model plays every role. */
 function playersOf({ known }: RolloutSession["environment"]): JsonObject {
   const { players, sides } = known ?? {};
-  return players === undefined ? {} : jsonOf({ players, sides });
-}
-
-function jsonOf(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+  return players === undefined ? {} : plainJson({ players, sides });
 }
 
 /** Returns size and time of the files of the weights, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */

@@ -16,6 +16,7 @@ import { measureCell, type MeasuredResults } from "../services/measure-cell.ts";
 import { outputFile } from "../services/output-file.ts";
 import { type RolloutSessionConfig, rolloutSessionConfig } from "../services/rollout-session-config.ts";
 import { modelFetcher } from "../services/stored-models.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** Plays held-out tasks with models and reports the rewards. Returns the exit code. */
 export async function runEval(context: CommandContext, args: EvalOptions): Promise<number> {
@@ -55,7 +56,7 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
     }
     const run = opened.run as EvaluationRun;
     const compared = compareModels(run.directory, other);
-    const comparisons = compared.map(plainOf);
+    const comparisons = compared.map(plainJson);
     const unmet = requirements.flatMap((requirement) => failuresOf(requirement, results));
     run.ended({ status: "finished", comparisons, unmet });
     if (results.length > 1) console.print(`\n${table(resultTable(results).rows)}`);
@@ -97,7 +98,7 @@ function printPartial(console: Console, { results, record: { model = "", split =
   if (results.length === 0) return;
   printTables(console, results);
   console.print("\nPartial: the evaluation ended before all of its episodes had.");
-  console.emit({ event: "evaluation", partial: true, model, split, results: results.map(plainOf) });
+  console.emit({ event: "evaluation", partial: true, model, split, results: results.map(plainJson) });
 }
 
 function printTables(console: Console, results: readonly RecordedResult[]): void {
@@ -128,10 +129,6 @@ function failuresOf(
     const isMet = found !== null && holds(found);
     return isMet ? [] : [{ condition: text, place: `${result.name} in ${result.environment}`, found }];
   });
-}
-
-function plainOf(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 function write(path: string, record: JsonValue): void {

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import { configuredPlugins, createLauncher, loadConfig, PluginHost, RunDirectory } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import type { LaunchOptions } from "../declarations/launch.ts";
 import { LaunchedParts } from "../services/launched-parts.ts";
 import { firstParts, type LaunchedRun, laterParts } from "../services/part-commands.ts";
 import { train } from "./train.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** Starts the parts of a configuration by its launcher, and trains in this process. Returns the exit code of the training. */
 export async function launch(context: CommandContext, args: LaunchOptions): Promise<number> {
@@ -25,9 +26,7 @@ export async function launch(context: CommandContext, args: LaunchOptions): Prom
   const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
   try {
     const launcher = await createLauncher(loaded, plugins);
-    const parts = new LaunchedParts(launcher, notice, (event) =>
-      console.emit({ event: "part", ...(JSON.parse(JSON.stringify(event)) as JsonObject) }),
-    );
+    const parts = new LaunchedParts(launcher, notice, (event) => console.emit({ event: "part", ...plainJson(event) }));
     try {
       await parts.start(first);
       let later: Promise<void> = Promise.resolve();

@@ -7,6 +7,7 @@ import { lineLogger } from "../console/line-logger.ts";
 import type { ScoreRunOptions } from "../declarations/score.ts";
 import { graderPlugins } from "../services/grader-plugins.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** Episodes that are listed. */
 const LISTED = 20;
@@ -116,5 +117,5 @@ function eventOf(
     return { ...common, error: { code: outcome.error.code, message: outcome.error.message } };
   if (outcome.kind !== "judged") return common;
   const { before, after } = outcome.episode;
-  return JSON.parse(JSON.stringify({ ...common, before, after })) as JsonObject;
+  return plainJson({ ...common, before, after });
 }

@@ -4,6 +4,7 @@ import { type EpisodeQuery, withoutPassword } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
 import type { ShowOptions } from "../declarations/show.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** Prints episodes of runs, episode stores or recorded files: conversation, reward with its components, end. */
 export async function show({ console }: CommandContext, paths: readonly string[], args: ShowOptions): Promise<void> {
@@ -29,6 +30,6 @@ function toJson({ key, step, stage, row: { segments: _, renderer: __, ...row } }
   return {
     event: "episode",
     ...defined({ episode_key: key, step, stage }),
-    ...(JSON.parse(JSON.stringify(row)) as JsonObject),
+    ...plainJson(row),
   };
 }

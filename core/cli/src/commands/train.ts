@@ -52,6 +52,7 @@ import { openEngines } from "../services/engines.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { openSamplers } from "../services/samplers.ts";
 import { fetchModel } from "../services/stored-models.ts";
+import { plainJson } from "../services/plain-json.ts";
 
 /** File of the run directory with everything that is printed, and details. */
 const LOG = "train.log";
@@ -265,7 +266,7 @@ function end({
     needsConfig: Object.keys(config.plugins).length > 0,
     log: existsSync(file) ? file : undefined,
   });
-  console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
+  console.emit({ event: "summary", ...plainJson(summary) });
   return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { EnginePlaces, RunDirectory } from "@mrlm/runtime";
-import type { JsonObject } from "@mrlm/spec";
 import { storeProviderOf, type RunAnnouncement } from "@mrlm/store";
+import { plainJson } from "./plain-json.ts";
 
 /** Announcement of the engines of a training process to rollout workers: in the run's directory, and in the database of its store. */
 export class AnnouncedEngines {
@@ -26,7 +26,7 @@ export class AnnouncedEngines {
   /** Announces the engines, when the store is open. */
   async announce(places: EnginePlaces): Promise<void> {
     const config = readFileSync(this.#run.configPath, "utf8");
-    await this.#database?.announce({ config, engines: JSON.parse(JSON.stringify(places)) as JsonObject });
+    await this.#database?.announce({ config, engines: plainJson(places) });
     this.#run.writeEngine(places);
   }
 

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { loadConfig, type ResolvedConfig, type ResolvedEnvironment } from "@mrlm/runtime";
-import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
+import { loadConfig, type ResolvedConfig } from "@mrlm/runtime";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { EvalOptions } from "../declarations/eval.ts";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import type { MeasuredCell } from "./rollout-session-config.ts";
+import { plainJson } from "./plain-json.ts";
 
 /** Number of tasks by default, where one environment is named by a flag. */
 const TASKS = 100;
@@ -133,12 +134,8 @@ function environmentsOf(
     id: entry.id,
     twin: environments.slice(0, i).filter((other) => other.id === entry.id).length + 1,
     overrides: [
-      { flag: `${path}: eval.environments.${i}`, path: ["eval", "environments"], value: [plain(entry)] },
+      { flag: `${path}: eval.environments.${i}`, path: ["eval", "environments"], value: [plainJson(entry)] },
       { flag: `${path}: eval.environments.${i}`, path: ["environments"], value: [] },
     ],
   }));
-}
-
-function plain(entry: ResolvedEnvironment): JsonObject {
-  return JSON.parse(JSON.stringify(entry)) as JsonObject;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { hashOfFiles, modelDirectory, type OpenedSession, type StoredCell, trainedPolicy } from "@mrlm/runtime";
 import { isObject, type JsonObject, type JsonValue } from "@mrlm/spec";
 import type { RolloutSessionConfig } from "./rollout-session-config.ts";
+import { plainJson } from "./plain-json.ts";
 
 /** Returns everything that decides the episodes of a model in an environment, beside their sampling and tasks. Weights count by their content, not by their path. */
 export async function cellIdentity(
@@ -12,7 +13,7 @@ export async function cellIdentity(
   const { path, lora, random: __, sampling: ___, ...keys } = model;
   const { players = {}, sides = "fixed", max_turns: maxTurns = 0 } = known ?? {};
   const ofPlayers = await Promise.all(
-    Object.entries(plainOf(players)).map(async ([role, player]) => [role, await playerIdentity(player)]),
+    Object.entries(plainJson(players)).map(async ([role, player]) => [role, await playerIdentity(player)]),
   );
   const weights = {
     weights: path === undefined ? null : await hashOfFiles(path),
@@ -23,11 +24,11 @@ export async function cellIdentity(
       ...{ environment: ref.id, options: ref.options ?? {}, data: description.dataFiles ?? {} },
       ...{ players: Object.fromEntries(ofPlayers) as JsonObject, sides, max_turns: maxTurns },
       // Options of scorers, judges and tools.
-      plugins: plainOf(config.plugins),
+      plugins: plainJson(config.plugins),
     },
     model: {
       ...(endpoint === undefined
-        ? { ...weights, ...plainOf(keys) }
+        ? { ...weights, ...plainJson(keys) }
         : { endpoint: endpoint.endpoint, model: endpoint.model, options: endpoint.options ?? {} }),
       max_sequence_tokens: config.sampling.max_sequence_tokens ?? 0,
     },
@@ -42,8 +43,4 @@ async function playerIdentity(player: JsonValue | undefined): Promise<JsonValue>
   if (typeof model !== "string" || "endpoint" in player || !existsSync(model))
     return { ...others, model: model ?? null };
   return { ...others, model: await hashOfFiles((await modelDirectory(model)).path) };
-}
-
-function plainOf(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

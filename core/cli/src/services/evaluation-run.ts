@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { shownPath } from "../console/shown-path.ts";
 import { VERSION } from "../version.ts";
 import type { EvaluationFlags } from "./evaluation-cells.ts";
+import { plainJson } from "./plain-json.ts";
 
 /** Value of `kind` in run.json of an evaluation. */
 const KIND = "evaluation";
@@ -78,7 +79,7 @@ export class EvaluationRun {
       const record: JsonObject = {
         ...kept,
         ...{ id, kind: KIND, name: before["name"] ?? name, seed: config.seed },
-        flags: plainOf(flags),
+        flags: plainJson(flags),
         started: before["started"] ?? now,
         resumed: [...((before["resumed"] ?? []) as string[]), ...(existing === undefined ? [] : [now])],
         versions: { mrlm: VERSION },
@@ -110,9 +111,7 @@ export class EvaluationRun {
     const packages = { ...(environments as JsonObject), [description.id]: { ...description.providedBy } };
     this.#update({ environments: packages as unknown as JsonObject });
     const { players, sides, max_turns } = known ?? {};
-    const entry = JSON.parse(
-      JSON.stringify({ id: ref.id, options: ref.options ?? {}, max_turns, players, sides }),
-    ) as JsonObject;
+    const entry = plainJson({ id: ref.id, options: ref.options ?? {}, max_turns, players, sides });
     this.#environments.set(canonicalJson(entry), entry);
     const evaluation = { ...config.eval, environments: [...this.#environments.values()] } as unknown;
     this.directory.writeConfig({ ...withoutTraining(config), eval: evaluation as ResolvedConfig["eval"] });
@@ -125,13 +124,13 @@ export class EvaluationRun {
 
   /** Writes the results so far, and their rows of metrics. @param isOfOne whether one model is measured */
   async addResults(results: readonly RecordedResult[], isOfOne: boolean): Promise<void> {
-    this.#update({ results: plainOf(results) });
+    this.#update({ results: plainJson(results) });
     const rows = results.map(({ greedy, sampled, environment, name, tasks }) => ({
       ...({ kind: "evaluation", step: 0, stage: "eval" } as const),
-      ...(plainOf({
+      ...plainJson({
         environment: isOfOne ? environment : `${name}/${environment}`,
         ...{ tasks, greedy, sampled },
-      }) as JsonObject),
+      }),
     }));
     this.directory.metrics.keep(() => false);
     for (const row of rows) this.directory.metrics.append(row);
@@ -156,10 +155,6 @@ export class EvaluationRun {
   async close(): Promise<void> {
     await this.store.close().finally(this.#release);
   }
-}
-
-function plainOf(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 /** Returns a configuration that names what is measured, and trains nothing. */

@@ -12,6 +12,7 @@ import { cellIdentity } from "./evaluation-identity.ts";
 import type { EvaluationRun, RecordedResult } from "./evaluation-run.ts";
 import { openRolloutSession } from "./rollout-session.ts";
 import type { RolloutSessionConfig } from "./rollout-session-config.ts";
+import { plainJson } from "./plain-json.ts";
 
 /** Results of one model in one environment: one for each role that is measured. */
 export interface MeasuredResults {
@@ -118,15 +119,13 @@ function measuredResults(
   // Each role has its own result if the model plays several.
   const numbers =
     found.length === 1 ? first : { environment: plan.cell.label, tasks: first?.tasks ?? 0, results: found };
-  const record = JSON.parse(
-    JSON.stringify({
-      ...numbers,
-      ...(name === undefined ? {} : { name }),
-      model: modelDirectory,
-      ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
-      ...{ options: environment.ref.options ?? {}, split, sampling, seed: config.seed },
-      versions: { mrlm: VERSION, ...versions },
-    }),
-  ) as JsonObject;
+  const record = plainJson({
+    ...numbers,
+    ...(name === undefined ? {} : { name }),
+    model: modelDirectory,
+    ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
+    ...{ options: environment.ref.options ?? {}, split, sampling, seed: config.seed },
+    versions: { mrlm: VERSION, ...versions },
+  });
   return { results, record };
 }
