@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
-import { currentTrace, traced, traceWith } from "@mrlm/kit/service";
+import { traced, traceOption, traceWith } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import type { Tracer } from "@opentelemetry/api";
 import { startTraces } from "../src/services/traces.ts";
@@ -38,7 +38,7 @@ const nested = () =>
     "outer",
     () => ({ "mrlm.task": "train/1" }),
     async () => {
-      const trace = currentTrace();
+      const trace = traceOption().trace;
       await traced(
         "inner",
         () => ({}),
@@ -56,7 +56,7 @@ test("without MRLM_TRACES no span is made and no attribute is read", async () =>
   const seen = await traced(
     "work",
     () => (read++, {}),
-    async (span) => [span, currentTrace()],
+    async (span) => [span, traceOption().trace],
   );
   expect([seen, read]).toEqual([[undefined, undefined], 0]);
   let made = 0;

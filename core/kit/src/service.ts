@@ -27,5 +27,5 @@ export type { Queued } from "./places.ts";
 export { type RecordingMode, Recordings, type RecordingStore } from "./recordings.ts";
 export { repeatedHistory } from "./repeated-history.ts";
 export { silentLogger } from "./silent-logger.ts";
-export { currentTrace, traced, traceWith } from "./spans.ts";
+export { traced, traceOption, traceWith } from "./spans.ts";
 export { VERSION } from "./version.ts";

@@ -42,11 +42,17 @@ export function traced<T>(
   return tracer === undefined ? work(undefined) : inSpan(tracer, name, attributes(), work, options);
 }
 
-/** Returns the trace of the work under way, for a call of another process: `00-TRACE-SPAN-FLAGS`; `undefined` outside of spans. */
-export function currentTrace(): string | undefined {
-  if (tracer === undefined) return undefined;
-  const found = running.getStore()?.spanContext();
-  return found && `00-${found.traceId}-${found.spanId}-${found.traceFlags.toString(16).padStart(2, "0")}`;
+/**
+ * Returns the trace for a call of another process, `00-TRACE-SPAN-FLAGS`: that of the work under way, else the given one. No member where there is neither.
+ * @param caller trace of the caller, where this process makes no spans
+ */
+export function traceOption(caller?: string): { readonly trace?: string } {
+  const found = tracer === undefined ? undefined : running.getStore()?.spanContext();
+  const trace =
+    found === undefined
+      ? caller
+      : `00-${found.traceId}-${found.spanId}-${found.traceFlags.toString(16).padStart(2, "0")}`;
+  return trace === undefined ? {} : { trace };
 }
 
 async function inSpan<T>(

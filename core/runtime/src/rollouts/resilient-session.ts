@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { currentTrace, traced } from "@mrlm/kit/service";
+import { traced, traceOption } from "@mrlm/kit/service";
 import { type Action, type JsonObject, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
-import type { EnvironmentHost, EnvironmentSession, TraceOptions } from "@mrlm/spec/host";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodeSession } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { reportingSlow } from "./slow-calls.ts";
@@ -113,12 +113,6 @@ export class ResilientSession implements EpisodeSession {
       },
     });
   }
-}
-
-/** Returns the trace of the call under way, which the host gives to the environment. */
-function traceOption(): TraceOptions {
-  const trace = currentTrace();
-  return trace === undefined ? {} : { trace };
 }
 
 /**

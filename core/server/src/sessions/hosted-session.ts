@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { currentTrace, traced } from "@mrlm/kit/service";
+import { traced, traceOption } from "@mrlm/kit/service";
 import { type Logger, MrlmError, type StepResult } from "@mrlm/spec";
 import { type EnvironmentHost, type EnvironmentRef, type EnvironmentSession, readTrace } from "@mrlm/spec/host";
 import { inCall } from "./call-context.ts";
@@ -129,7 +129,7 @@ export class HostedSession {
         environment.reset({
           ...(seed !== undefined && { seed }),
           ...(task !== undefined && { task }),
-          ...tracedFrom(trace),
+          ...traceOption(trace),
           signal,
         }),
       );
@@ -156,7 +156,7 @@ export class HostedSession {
       throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
     const trace = this.#traceOf(request);
     const work = (signal: AbortSignal): Promise<StepResult> =>
-      this.#observe("step", trace, () => environment.step(action, { signal, isDecoded, ...tracedFrom(trace) }));
+      this.#observe("step", trace, () => environment.step(action, { signal, isDecoded, ...traceOption(trace) }));
     if (this.#controller.signal.aborted) this.#controller = new AbortController();
     return this.#begin(index, new Operation("step", deadlineMs, work, this.#controller));
   }
@@ -247,10 +247,4 @@ function digest(secret: string): string {
 
 function keyOf({ id, options }: EnvironmentRef): string {
   return options === undefined ? id : `${id} ${JSON.stringify(options)}`;
-}
-
-/** Returns the trace for an environment: that of this server's span, or of the caller where this process makes none. */
-function tracedFrom(caller: string | undefined): { readonly trace?: string } {
-  const trace = currentTrace() ?? caller;
-  return trace === undefined ? {} : { trace };
 }
