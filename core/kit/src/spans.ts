@@ -20,10 +20,12 @@ export function traceWith(given: Tracer | undefined): void {
   tracer = given;
 }
 
+const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
+
 /** Place and kind of a span. */
 export interface SpanOptions {
-  /** `server`: the work was asked for by another process. `client`: another process does the work. Default: neither. */
-  readonly kind?: "server" | "client";
+  /** `server`: the work was asked for by another process. `client`: another process does the work. Default: `internal`, neither. */
+  readonly kind?: keyof typeof KINDS;
   /** Trace of the caller in another process, `00-TRACE-PARENT-FLAGS`; default: the span of the work under way. */
   readonly parent?: string | undefined;
 }
@@ -60,14 +62,9 @@ async function inSpan<T>(
   name: string,
   attributes: Attributes,
   work: (span: Span) => Promise<T>,
-  { kind, parent }: SpanOptions,
+  { kind = "internal", parent }: SpanOptions,
 ): Promise<T> {
-  const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
-  const span = made.startSpan(
-    name,
-    { kind: kind === undefined ? SpanKind.INTERNAL : kinds[kind], attributes },
-    contextOf(parent),
-  );
+  const span = made.startSpan(name, { kind: KINDS[kind], attributes }, contextOf(parent));
   try {
     return await running.run(span, work, span);
   } catch (error) {

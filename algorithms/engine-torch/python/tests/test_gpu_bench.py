@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import torch
+from load_file import load_file
 
 BENCH = Path(__file__).resolve().parents[4] / "benchmarks/gpu/bench.py"
 
 
 def test_cuda_the_benchmark_s_sides_do_the_same_work() -> None:
-    specification = importlib.util.spec_from_file_location("gpu_bench", BENCH)
-    assert specification is not None
-    assert specification.loader is not None
-    bench = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(bench)
+    bench = load_file(BENCH)
     sys.path.remove(str(BENCH.parents[2] / "algorithms/engine-torch/python"))
     work = bench.Work(torch.device("cpu"), tiny=True, directory="", sizes=[None, None, None], dtype="auto")
     assert work.sample() == work.generate() == work.rows * work.new

@@ -80,7 +80,6 @@ export const engineSection = z.strictObject({
 
 /** Entry of `engines`: a further engine, with the models that are on it. */
 export const enginesEntry = engineSection
-  .omit({ parallel: true })
   .pick({ address: true, token_file: true, gpu: true, samplers: true, threads: true })
   .extend({
     device: engineSection.shape.device.unwrap().optional().describe("Default: that of `engine`"),
