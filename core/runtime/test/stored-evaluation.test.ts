@@ -51,9 +51,9 @@ async function play(cell: StoredCell, rollouts: Rollouts, { most = Infinity, ret
 
 const resultsOf = (cell: StoredCell) => storedResults(new EvaluationPlan(cell, reader, { retries: false }), reader);
 const keysOf = (): readonly string[] => reader.recorded("").map(({ id, key }) => `${key} ${id}`);
-/** Without the figures of the clock. */
+/** Without the cost, which the evaluations of a training run do not state. */
 const figures = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === "seconds" ? undefined : each)));
+  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === "cost" ? undefined : each)));
 
 test("an evaluation that is stopped twice plays each episode once, and has the results of an undisturbed one", async () => {
   const rollouts = await runner({ concurrency: 2 });
