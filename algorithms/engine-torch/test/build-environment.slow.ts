@@ -1,12 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
-import { pipRunner, type RunPip } from "../src/pip/pip.ts";
-import { type RunProcess, runProcess } from "../src/process/run-process.ts";
-import { isRejected, probePython } from "../src/python/probe-python.ts";
+import {
+  executableOf,
+  isRejected,
+  pipRunner,
+  probePython,
+  readStamp,
+  type RunPip,
+  type RunProcess,
+  runProcess,
+} from "@mrlm/process/python";
 import { buildEnvironment, type EnvironmentPlan } from "../src/setup/build-environment.ts";
 import { type Extra, lockFiles } from "../src/setup/lock-files.ts";
-import { executableOf, readStamp } from "../src/setup/stamp.ts";
 import { LOCKED } from "../src/torch/torch-build.ts";
 import { machinePython } from "./support/python.ts";
 import { pythonWithoutEnsurepip } from "./support/python-without-ensurepip.ts";

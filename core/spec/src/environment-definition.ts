@@ -43,8 +43,8 @@ export interface EnvironmentDefinition<
   readonly description: string;
   /** A function if it depends on the options: a live web page or a model as judge is at most `replayable`. */
   readonly determinism: Determinism | ((options: Options) => Determinism);
-  /** Roles by id; default: {@link SINGLE_AGENT}. */
-  readonly roles?: Readonly<Record<RoleId, Role>>;
+  /** Roles by id; default: {@link SINGLE_AGENT}. A function if they depend on the options. */
+  readonly roles?: Readonly<Record<RoleId, Role>> | ((options: Options) => Readonly<Record<RoleId, Role>>);
   /** Scripted policies by name, for example `random` and `optimal`: players that need no model. */
   readonly scriptedPolicies?: Readonly<Record<string, ScriptedPolicy>>;
   /** Schema that validates the options of a session; any Standard Schema. */

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { cacheDirectory } from "@mrlm/kit/service";
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 import type { EngineProvider, StoredModel } from "@mrlm/spec/host";
+import { runProcess } from "@mrlm/process/python";
 import { engineEnvironment } from "../launch/engine-environment.ts";
-import { runProcess } from "../process/run-process.ts";
 import { locateEngine } from "../setup/locate-engine.ts";
 
 type ModelStore = EngineProvider["models"];

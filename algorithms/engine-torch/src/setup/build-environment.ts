@@ -1,15 +1,21 @@
-import { appendFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { MrlmError } from "@mrlm/spec";
-import type { Python } from "../python/probe-python.ts";
-import type { RunPip } from "../pip/pip.ts";
-import type { RunProcess } from "../process/run-process.ts";
+import {
+  executableOf,
+  makeVirtualEnvironment,
+  type Python,
+  readStamp,
+  type RunPip,
+  type RunProcess,
+  type Stamp,
+  withSetupLock,
+  writeStamp,
+} from "@mrlm/process/python";
 import type { TorchBuild } from "../torch/torch-build.ts";
 import { checkDiskSpace } from "./disk-space.ts";
 import { installPart } from "./install-part.ts";
 import { EXTRAS, type Extra, type LockFiles } from "./lock-files.ts";
-import { withSetupLock } from "./setup-lock.ts";
-import { executableOf, readStamp, type Stamp, writeStamp } from "./stamp.ts";
 import { verifyEnvironment } from "./verify-environment.ts";
 
 export interface EnvironmentPlan {
@@ -45,7 +51,7 @@ export async function buildEnvironment(
     const missing = plan.extras.filter((extra) => present?.extras.includes(extra) !== true);
     if (present !== undefined && missing.length === 0) return { stamp: present, changed: false };
     checkDiskSpace(dirname(plan.directory), present === undefined ? plan.build.kind : "extra");
-    if (present === undefined) await makeEmpty(plan, tools);
+    if (present === undefined) await makeVirtualEnvironment(plan, tools);
     const installation = {
       ...plan,
       ...tools,
@@ -69,20 +75,5 @@ export async function buildEnvironment(
     const stamp = readStamp(plan.directory);
     if (stamp === undefined) throw new MrlmError("SETUP_FAILED", `${plan.directory} was made and cannot be read.`);
     return { stamp, changed: true };
-  });
-}
-
-async function makeEmpty({ directory, python }: EnvironmentPlan, { run, progress }: BuildTools): Promise<void> {
-  if (existsSync(directory)) {
-    progress(`removing an unfinished environment in ${directory}`);
-    rmSync(directory, { recursive: true, force: true });
-  }
-  mkdirSync(directory, { recursive: true });
-  progress(`making an environment on Python ${python.version} (${python.executable}) in ${directory}`);
-  const result = await run(python.executable, ["-I", "-m", "venv", "--without-pip", directory]);
-  if (result.code === 0) return;
-  const cause = result.error?.message ?? `${result.stdout}\n${result.stderr}`.trim();
-  throw new MrlmError("SETUP_FAILED", `${python.executable} could not make a virtual environment:\n  ${cause}`, {
-    hint: "Set MRLM_PYTHON to another Python, or MRLM_CACHE to a directory that you can write to.",
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Python } from "../python/probe-python.ts";
+import type { Python } from "@mrlm/process/python";
 import type { TorchBuild } from "../torch/torch-build.ts";
 import type { SetupOptions } from "./setup-options.ts";
 

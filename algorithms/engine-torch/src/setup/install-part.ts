@@ -1,8 +1,6 @@
 import { appendFileSync } from "node:fs";
+import { pipFailure, pipProgress, type RunPip } from "@mrlm/process/python";
 import { LOCKED, type TorchBuild } from "../torch/torch-build.ts";
-import { pipFailure } from "../pip/pip-failure.ts";
-import { pipProgress } from "../pip/pip-progress.ts";
-import type { RunPip } from "../pip/pip.ts";
 import type { LockFiles, Part } from "./lock-files.ts";
 
 /** Target and tools of an installation. */

@@ -1,14 +1,12 @@
 import { join } from "node:path";
 import { cacheDirectory } from "@mrlm/kit/service";
 import type { EngineInstallation } from "@mrlm/spec/host";
+import { executableOf, readJson, readStamp, runProcess, type Stamp } from "@mrlm/process/python";
 import { pythonDirectory } from "../package-directory.ts";
-import { runProcess } from "../process/run-process.ts";
 import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";
 import { engineCache } from "./environment-names.ts";
-import { readJson } from "./json-file.ts";
 import { type Extra, lockFiles } from "./lock-files.ts";
 import { resolveSetupOptions } from "./setup-options.ts";
-import { executableOf, readStamp, type Stamp } from "./stamp.ts";
 import { installedVersions } from "./verify-environment.ts";
 
 /** Options that select an installation. */

@@ -1,5 +1,4 @@
 import { MrlmError } from "@mrlm/spec";
-import type { RunProcess } from "../process/run-process.ts";
 
 /** Report of an environment about itself. */
 export interface EnvironmentReport {
@@ -28,6 +27,7 @@ if not missing and sys.argv[1:] == ["--import"]:
     cuda = torch.cuda.is_available()
 print(json.dumps({"versions": versions, "missing": missing, "cuda": cuda}))
 `;
+import type { RunProcess } from "@mrlm/process/python";
 
 /** Imports every main package, which takes seconds and compiles them. @throws SETUP_FAILED if one is missing or cannot be loaded. */
 export function verifyEnvironment(executable: string, run: RunProcess): Promise<EnvironmentReport> {

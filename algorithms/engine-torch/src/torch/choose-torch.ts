@@ -1,6 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { pipFailure } from "../pip/pip-failure.ts";
-import type { Python } from "../python/probe-python.ts";
+import { pipFailure, type Python } from "@mrlm/process/python";
 import { cpuBuild, indexBuild, LOCKED, type TorchBuild, TORCH_VERSION, type TorchWish } from "./torch-build.ts";
 import type { AskTorchVersions } from "./torch-versions.ts";
 

@@ -1,5 +1,4 @@
-import type { RunPip } from "../pip/pip.ts";
-import { isUnreachable } from "../pip/pip-failure.ts";
+import { isUnreachable, type RunPip } from "@mrlm/process/python";
 
 /** Answer of an index. */
 export interface TorchOffer {

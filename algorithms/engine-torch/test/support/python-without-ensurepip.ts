@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { runProcess } from "../../src/process/run-process.ts";
-import type { Python } from "../../src/python/probe-python.ts";
+import { type Python, runProcess } from "@mrlm/process/python";
 
 /**
  * Lays out an installation of a Python of this machine that has no ensurepip and no pip, as distributions ship it: a copy of

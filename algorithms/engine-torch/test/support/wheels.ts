@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runProcess } from "../../src/process/run-process.ts";
 
 const MAKE_WHEEL = `
 import sys, zipfile
@@ -13,6 +12,7 @@ with zipfile.ZipFile(path, "w") as wheel:
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/RECORD", f"{name}.py,,\\n{info}/METADATA,,\\n{info}/WHEEL,,\\n{info}/RECORD,,\\n")
 `;
+import { runProcess } from "@mrlm/process/python";
 
 /** Makes a wheel of version 1.0 with one module, and answers its line for a lock file. */
 export async function makeWheel(python: string, directory: string, name: string): Promise<string> {

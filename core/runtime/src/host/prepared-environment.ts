@@ -79,6 +79,7 @@ export async function prepareEnvironment(
   const description = {
     ...describeEnvironment(definition, {
       tasks,
+      options,
       providedBy: host.providedBy,
       determinism: await clock.run("setup", [], () => resolvedDeterminism(definition, options, requirements)),
       rewardRange: await clock.run("setup", [], () => resolvedRewardRange(definition, options)),
@@ -180,10 +181,13 @@ export function describeEnvironment(
   definition: EnvironmentDefinition,
   {
     tasks = NO_TASKS,
+    options,
     providedBy,
     ...resolved
   }: {
     readonly tasks?: TaskSource;
+    /** Parsed options; absent for a description without them. */
+    readonly options?: unknown;
     readonly determinism?: Determinism;
     readonly rewardRange?: readonly [number, number];
     readonly providedBy?: EnvironmentPackage | undefined;
@@ -194,7 +198,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: resolved.determinism ?? stated,
-    roles: rolesOf(definition),
+    roles: rolesOf(definition, options),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },
     orderedSplits: [...(tasks.orderedSplits ?? [])],

@@ -16,8 +16,19 @@ export type Roles = Readonly<Record<RoleId, Role>>;
 const ROLE_ID = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const AGENT_NUMBER = /^#[1-9][0-9]*$/;
 
-/** Returns the roles of a definition without fields that state a default. Throws PLUGIN_INVALID for none, or an id of another form. */
-export function rolesOf({ id, roles = { [SINGLE_AGENT]: {} } }: EnvironmentDefinition): Roles {
+/**
+ * Returns the roles of a definition without fields that state a default. Roles that depend on options are one agent without them. Throws PLUGIN_INVALID for
+ * none, or an id of another form.
+ */
+export function rolesOf(definition: EnvironmentDefinition, options?: unknown): Roles {
+  const { id } = definition;
+  const single: Roles = { [SINGLE_AGENT]: {} };
+  const roles =
+    typeof definition.roles !== "function"
+      ? (definition.roles ?? single)
+      : options === undefined
+        ? single
+        : definition.roles(options);
   const ids = Object.keys(roles);
   if (ids.length === 0)
     throw new MrlmError("PLUGIN_INVALID", `Environment ${id} defines no roles.`, {

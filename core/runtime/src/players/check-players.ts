@@ -68,9 +68,11 @@ async function installedEnvironment(
 ): Promise<EnvironmentNames | undefined> {
   try {
     const definition = await plugins.environment(id);
+    const { roles = { [SINGLE_AGENT]: {} } } = definition;
     return {
       id: definition.id,
-      roles: Object.keys(definition.roles ?? { [SINGLE_AGENT]: {} }),
+      // Players of roles that depend on options are checked when these are read.
+      roles: typeof roles === "function" ? undefined : Object.keys(roles),
       scripts: Object.keys(definition.scriptedPolicies ?? {}),
     };
   } catch (error) {

@@ -42,7 +42,8 @@ export function fixtureToAttack({
 }: EnvironmentDefinition): Fixture | undefined {
   const gold = fixtures.filter(({ kind }) => kind === "gold");
   const hasPlayers = ({ players = {} }: Fixture): boolean => Object.keys(players).length > 0;
-  const several = Object.keys(roles).length > 1;
+  // A fixture of roles that depend on options states all that is needed.
+  const several = typeof roles !== "function" && Object.keys(roles).length > 1;
   const rank = (fixture: Fixture): number =>
     (several && !hasPlayers(fixture) ? 2 : 0) + (fixture.options === undefined ? 0 : 1);
   const [first] = gold.toSorted((one, other) => rank(one) - rank(other));

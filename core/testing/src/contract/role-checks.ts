@@ -20,7 +20,10 @@ export function roleChecks({
   roles = { [SINGLE_AGENT]: {} },
   scriptedPolicies = {},
 }: EnvironmentDefinition): EnvironmentCheck[] {
-  const hasSeveral = Object.keys(roles).length > 1 || Object.values(roles).some(({ many }) => many === true);
+  const hasSeveral =
+    typeof roles === "function" ||
+    Object.keys(roles).length > 1 ||
+    Object.values(roles).some(({ many }) => many === true);
   return [
     ...(hasSeveral ? [everyRole, withoutExhausted] : []),
     ...Object.keys(scriptedPolicies).map((name) => ({

@@ -1,15 +1,14 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeJson } from "./json-file.ts";
-import type { Extra } from "./lock-files.ts";
 
 /**
  * Description of a finished environment. It is written last, so a directory without one is the remains of an
  * interrupted setup.
  */
 export interface Stamp {
-  /** Completely installed extras. */
-  readonly extras: readonly Extra[];
+  /** Completely installed extras: sets of packages that are added later. */
+  readonly extras: readonly string[];
   /** Path of the interpreter that the environment links to. If it was moved or replaced, the environment is unusable. */
   readonly interpreter: string;
   /** Versions of Python and of the main packages, as reported by the environment. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { withSetupLock } from "../src/setup/setup-lock.ts";
+import { withSetupLock } from "../src/setup-lock.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const root = temporaryDirectory();

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { runProcess } from "../src/process/run-process.ts";
+import { runProcess } from "../src/run-process.ts";
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 

@@ -67,7 +67,7 @@ export function pipFailure(step: string, output: string, logFile?: string): Mrlm
     .join("");
   const message = `Installing ${step} failed: ${kind?.what ?? "pip ended with an error"}.${quoted}${logFile === undefined ? "" : `\n  Log: ${logFile}`}`;
   return new MrlmError(kind?.code ?? "SETUP_FAILED", message, {
-    hint: kind?.hint ?? "Read the quoted lines and the log; `mrlm engine setup` starts again where it stopped.",
+    hint: kind?.hint ?? "Read the quoted lines and the log; the next set-up starts again where it stopped.",
   });
 }
 

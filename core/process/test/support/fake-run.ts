@@ -1,4 +1,4 @@
-import type { ProcessResult, RunProcess } from "../../src/process/run-process.ts";
+import type { ProcessResult, RunProcess } from "../../src/run-process.ts";
 
 /** Returns a runner that answers with a function. Fields that the function omits mean success without output. */
 export function fakeRun(answer: (command: string, args: readonly string[]) => Partial<ProcessResult>): RunProcess {

@@ -1,8 +1,8 @@
-import type { RunProcess } from "../process/run-process.ts";
+import type { RunProcess } from "./run-process.ts";
 import type { PythonCommand } from "./python-candidates.ts";
 import { isSupportedVersion, SUPPORTED_PYTHONS } from "./python-versions.ts";
 
-/** A Python that can run the engine. */
+/** A Python on which environments are made. */
 export interface Python {
   /** Path of the interpreter itself, with shims and launchers resolved. */
   readonly executable: string;
@@ -51,7 +51,7 @@ export async function probePython(candidate: PythonCommand, run: RunProcess): Pr
     : { command, reason: fault, version: answer.version };
 }
 
-/** Whether a probe found a Python that can run the engine. */
+/** Whether a probe found no suitable Python. */
 export function isRejected(outcome: Python | RejectedPython): outcome is RejectedPython {
   return "reason" in outcome;
 }
@@ -66,9 +66,9 @@ function parseAnswer(stdout: string): ProbeAnswer | undefined {
 
 function faultOf(answer: ProbeAnswer): string | undefined {
   if (!isSupportedVersion(answer.version)) return `is ${answer.version}, not ${SUPPORTED_PYTHONS}`;
-  if (answer.implementation !== "cpython") return `is ${answer.implementation}, and torch needs CPython`;
+  if (answer.implementation !== "cpython") return `is ${answer.implementation}, and CPython is needed`;
   if (answer.free_threaded) return `is ${answer.version} without the GIL, for which not every package has a wheel`;
-  if (!answer.wide) return "is a 32-bit build, and torch needs 64 bits";
+  if (!answer.wide) return "is a 32-bit build, and 64 bits are needed";
   if (answer.missing.length > 0)
     return `is ${answer.version} but lacks the standard modules ${answer.missing.join(", ")}`;
   return undefined;

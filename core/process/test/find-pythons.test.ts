@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { findPythons } from "../src/python/find-pythons.ts";
-import { findOnPath, pythonCandidates } from "../src/python/python-candidates.ts";
+import { findPythons } from "../src/find-pythons.ts";
+import { findOnPath, pythonCandidates } from "../src/python-candidates.ts";
 import { fakePythons } from "./support/fake-run.ts";
 
 const search = (files: Record<string, string[]>, platform: NodeJS.Platform = "linux") => ({
@@ -59,7 +59,7 @@ describe("findPythons", () => {
   test.each([
     [{ version: "3.14.0" }, /is 3\.14\.0, not Python 3\.10 to 3\.13/],
     [{ version: "3.9.18" }, /is 3\.9\.18, not/],
-    [{ implementation: "pypy" }, /is pypy, and torch needs CPython/],
+    [{ implementation: "pypy" }, /is pypy, and CPython is needed/],
     [{ wide: false }, /32-bit/],
     [{ free_threaded: true }, /without the GIL/],
     [{ missing: ["_ssl", "zlib"] }, /lacks the standard modules _ssl, zlib/],

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import type { RunProcess } from "../process/run-process.ts";
+import type { RunProcess } from "./run-process.ts";
 import { isRejected, probePython, type Python, type RejectedPython } from "./probe-python.ts";
 import { pythonCandidates, type PythonSearch } from "./python-candidates.ts";
 import { SUPPORTED_PYTHONS } from "./python-versions.ts";
@@ -22,9 +22,7 @@ export async function findPythons(search: PythonSearch, run: RunProcess, chosen?
 function notFound(rejected: readonly RejectedPython[], chosen: string | undefined): MrlmError {
   const looked = rejected.map(({ command, reason }) => `\n  ${command} ${reason}`).join("");
   const what =
-    chosen === undefined
-      ? `The engine needs ${SUPPORTED_PYTHONS}, and none was found`
-      : "The chosen Python cannot be used";
+    chosen === undefined ? `${SUPPORTED_PYTHONS} is needed, and none was found` : "The chosen Python cannot be used";
   const where = looked === "" ? "there is no `python3` or `python` on PATH." : `looked at:${looked}`;
   const runs = rejected.some(({ version, reason }) => version !== undefined || reason.includes("older"));
   return new MrlmError(runs ? "PYTHON_VERSION" : "PYTHON_NOT_FOUND", `${what}; ${where}`, {

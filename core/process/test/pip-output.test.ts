@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { pipFailure } from "../src/pip/pip-failure.ts";
-import { pipProgress } from "../src/pip/pip-progress.ts";
+import { pipFailure } from "../src/pip-failure.ts";
+import { pipProgress } from "../src/pip-progress.ts";
 
 const broken = (kind: string) =>
   `WARNING: Retrying (Retry(total=0)) after connection broken by '${kind}("...")': /simple/idna/`;

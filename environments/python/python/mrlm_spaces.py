@@ -1,0 +1,191 @@
+"""Observations and rewards of Python environments as text and JSON, and actions from the text of a policy.
+
+Spaces are recognised by the names of their classes, so that those of gymnasium, and of environments without it, are read.
+"""
+
+import json
+import math
+import re
+
+# Characters of an observation. A larger one is an image, or another array that no model can read as text.
+MAX_TEXT = 1 << 18
+# Levels of nested values in an observation and in an action.
+MAX_DEPTH = 16
+
+_ACTION = re.compile(r"<action>(.*?)</action>", re.DOTALL)
+_INTEGER = re.compile(r"[+-]?[0-9]{1,15}")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Unreadable(Exception):
+    """Text of a policy that is no action of the space."""
+
+
+def plain(value, depth=0):
+    """Return a value as JSON: arrays as lists, numbers with six significant digits."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"an observation has more than {MAX_DEPTH} levels")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each, depth + 1) for each in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), depth + 1)
+    if isinstance(value, (set, frozenset)):
+        return plain(sorted(value), depth + 1)
+    return str(value)
+
+
+def kind_of(space):
+    """Return the name of the class of a space that has a form, also of a subclass or of another library."""
+    names = [each.__name__ for each in type(space).__mro__]
+    return next((name for name in names if name in READERS), "Text")
+
+
+def describe_space(space):
+    """Describe the actions of a space in words."""
+    kind = kind_of(space)
+    if kind == "Discrete":
+        first = int(getattr(space, "start", 0))
+        return f"an integer from {first} to {first + int(space.n) - 1}"
+    if kind == "MultiDiscrete":
+        return f"a JSON list of integers of the shape {list(space.shape)}, each from 0 to below {plain(space.nvec)}"
+    if kind == "MultiBinary":
+        return f"a JSON list of 0 and 1 of the shape {list(space.shape)}"
+    if kind == "Box":
+        low, high = (plain(bound.flat[0]) for bound in (space.low, space.high))
+        same = (space.low == space.low.flat[0]).all() and (space.high == space.high.flat[0]).all()
+        bounds = f"from {low} to {high}" if same else f"from {plain(space.low)} to {plain(space.high)}"
+        number = "integers" if space.dtype.kind in "iu" else "numbers"
+        return f"a JSON list of {number} of the shape {list(space.shape)}, {bounds}"
+    if kind == "Tuple":
+        return "a JSON list of " + "; ".join(describe_space(each) for each in space.spaces)
+    if kind == "Dict":
+        return "a JSON object with " + "; ".join(f"`{key}`: {describe_space(each)}" for key, each in space.items())
+    return "a text"
+
+
+def read_discrete(space, value):
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Unreadable("it is no integer")
+    first = int(getattr(space, "start", 0))
+    if not first <= value < first + int(space.n):
+        raise Unreadable(f"it is not from {first} to {first + int(space.n) - 1}")
+    return value
+
+
+def read_array(space, value):
+    import numpy
+
+    if not numbers_only(value):
+        raise Unreadable("it is no list of numbers")
+    try:
+        array = numpy.array(value)
+    except ValueError:
+        raise Unreadable("its lists have different lengths") from None
+    if array.shape != tuple(space.shape):
+        raise Unreadable(f"its shape is {list(array.shape)}, not {list(space.shape)}")
+    if space.dtype.kind in "iub" and array.dtype.kind not in "iu":
+        raise Unreadable("it has a number that is no integer")
+    # A number outside of the type would wrap around in it.
+    if space.dtype.kind in "iub" and (array != array.astype(space.dtype)).any():
+        raise Unreadable("it is outside of the bounds")
+    array = array.astype(space.dtype)
+    if not space.contains(array):
+        raise Unreadable("it is outside of the bounds")
+    return array
+
+
+def numbers_only(value, depth=0):
+    if isinstance(value, list):
+        return depth < MAX_DEPTH and all(numbers_only(each, depth + 1) for each in value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value) and abs(value) < 2**53
+
+
+def read_tuple(space, value):
+    if not isinstance(value, list) or len(value) != len(space.spaces):
+        raise Unreadable(f"it is no list of {len(space.spaces)} values")
+    return tuple(read_value(each, part) for each, part in zip(space.spaces, value, strict=True))
+
+
+def read_dict(space, value):
+    names = list(space.keys())
+    if not isinstance(value, dict) or sorted(value) != sorted(names):
+        raise Unreadable(f"it is no object with {', '.join(names)}")
+    return {name: read_value(space[name], value[name]) for name in names}
+
+
+def read_text(space, value):
+    if not isinstance(value, str):
+        raise Unreadable("it is no text")
+    if hasattr(space, "contains") and not space.contains(value):
+        raise Unreadable("it is no text of the space")
+    return value
+
+
+READERS = {
+    **{"Discrete": read_discrete, "Tuple": read_tuple, "Dict": read_dict, "Text": read_text},
+    **{"Box": read_array, "MultiDiscrete": read_array, "MultiBinary": read_array},
+}
+
+
+def read_value(space, value):
+    return READERS[kind_of(space)](space, value)
+
+
+def read_action(space, text):
+    """Read the action in the text of a policy: the content of its last <action>, else the whole text.
+
+    Raises Unreadable for a text that is no action of the space. An environment without a space takes the text itself.
+    """
+    if space is None:
+        return text
+    found = _ACTION.findall(text)
+    stated = (found[-1] if found else text).strip()
+    kind = kind_of(space)
+    if kind == "Text":
+        return read_text(space, stated)
+    if kind == "Discrete":
+        if not _INTEGER.fullmatch(stated):
+            raise Unreadable("it is no integer")
+        return read_discrete(space, int(stated))
+    try:
+        value = json.loads(stated)
+    except (ValueError, RecursionError):
+        raise Unreadable("it is no JSON") from None
+    return read_value(space, value)
+
+
+def render(environment, observation):
+    """Return an observation as text: the rendered text of an environment in the mode `ansi`, a text, else JSON."""
+    if getattr(environment, "render_mode", None) == "ansi":
+        shown = environment.render()
+        text = _COLOUR.sub("", shown if isinstance(shown, str) else str(shown)).rstrip()
+        mask = observation.get("action_mask") if isinstance(observation, dict) else None
+        if mask is not None:
+            text += f"\nLegal actions: {', '.join(str(i) for i, legal in enumerate(plain(mask)) if legal)}."
+    elif isinstance(observation, str):
+        text = observation
+    else:
+        text = json.dumps(plain(observation), separators=(",", ":"))
+    if len(text) > MAX_TEXT:
+        raise ValueError(
+            f"an observation has {len(text)} characters, more than {MAX_TEXT}: no model can read it as text"
+        )
+    return text
+
+
+def number(value):
+    """Return a reward as JSON: what is no finite number as a text, which the other side refuses."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, (bool, int, float)) and math.isfinite(value):
+        return value
+    return str(value)

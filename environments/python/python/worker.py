@@ -1,0 +1,281 @@
+"""Worker of `python-env@1`: environments of one set of options, many of them in this process.
+
+A line of ASCII JSON is a message, as `Calls` of @mrlm/process writes them: a call has an id, a method and arguments; its
+answer has the same id, and a value or an error. Calls are answered in their order. Needs the standard library alone;
+everything else is imported by the environments.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import random
+import sys
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from mrlm_spaces import Unreadable, describe_space, number, read_action, render  # noqa: E402
+
+# Items of one data set, as reasoning-gym makes them by default.
+CHUNK = 500
+# Data sets and entries that stay in memory. Some sets read files of some MiB when they are made.
+KEPT_SETS = 24
+KEPT_ENTRIES = 256
+# Environments without an episode that are used again.
+KEPT_IDLE = 256
+
+
+class Refused(Exception):
+    """Options that this worker cannot serve."""
+
+
+def load_target(name, file):
+    """Return the factory that a name means, or None where a library is to resolve it."""
+    if file is not None:
+        spec = importlib.util.spec_from_file_location("mrlm_environment", file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        sys.path.insert(0, os.path.dirname(file))
+        spec.loader.exec_module(module)
+        return member(module, name.rpartition(":")[2])
+    module_name, _, attribute = name.partition(":")
+    if attribute == "":
+        return None
+    module = importlib.import_module(module_name)
+    return getattr(module, attribute, None)
+
+
+def member(module, name):
+    """Return a member of a module."""
+    if not hasattr(module, name):
+        raise Refused(f"{module.__file__} has no `{name}`.")
+    return getattr(module, name)
+
+
+class Games:
+    """Environments that are reset and step, each for one instance of the other side. The agent on turn is the last one that was named."""
+
+    def __init__(self, make):
+        self.make = make
+        self.running = {}
+        self.idle = [make()]
+        self.facts = self.describe(self.idle[0])
+
+    def reset(self, instance, seed):
+        self.close(instance)
+        game = self.idle.pop() if self.idle else self.make()
+        result = self.begin(game, seed)
+        self.running[instance] = game
+        return result
+
+    def step(self, instance, text):
+        # An environment that raises is not used again.
+        game = self.running.pop(instance)
+        try:
+            action = read_action(self.space(game), text)
+        except Unreadable as reason:
+            self.running[instance] = game
+            return {"unreadable": str(reason)}
+        result = self.act(game, action)
+        self.running[instance] = game
+        return result
+
+    def close(self, instance):
+        game = self.running.pop(instance, None)
+        if game is not None and len(self.idle) < KEPT_IDLE:
+            self.idle.append(game)
+        elif game is not None:
+            game.close()
+
+
+class Gymnasium(Games):
+    """Environments with the interface of gymnasium: `reset(seed=...)`, and `step(action)` with five results."""
+
+    def __init__(self, name, file, kwargs):
+        target = load_target(name, file)
+        if target is None:
+            import gymnasium
+
+            super().__init__(lambda: gymnasium.make(name, **kwargs))
+        else:
+            super().__init__(lambda: target(**kwargs))
+
+    def space(self, game):
+        return getattr(game, "action_space", None)
+
+    def describe(self, game):
+        space = self.space(game)
+        return {"agents": ["agent"], "actions": None if space is None else describe_space(space)}
+
+    def begin(self, game, seed):
+        observation, _ = game.reset(seed=seed)
+        return {"agent": "agent", "text": render(game, observation), "rewards": {}, "terminated": [], "truncated": []}
+
+    def act(self, game, action):
+        observation, reward, has_terminated, has_truncated, _ = game.step(action)
+        return {
+            "agent": "" if has_terminated or has_truncated else "agent",
+            "text": render(game, observation),
+            "rewards": {"agent": number(reward)},
+            "terminated": ["agent"] if has_terminated else [],
+            "truncated": ["agent"] if has_truncated and not has_terminated else [],
+        }
+
+
+class PettingZoo(Games):
+    """Games with the interface of PettingZoo: AEC, or parallel, whose agents then act in turn."""
+
+    def __init__(self, name, file, kwargs):
+        target = load_target(name, file)
+        if target is None:
+            module = importlib.import_module(name)
+            target = module.env if hasattr(module, "env") else member(module, "parallel_env")
+
+        def make():
+            game = target(**kwargs)
+            if hasattr(game, "last"):
+                return game
+            from pettingzoo.utils.conversions import parallel_to_aec
+
+            return parallel_to_aec(game)
+
+        super().__init__(make)
+
+    def space(self, game, agent=None):
+        return game.action_space(agent or game.agent_selection) if hasattr(game, "action_space") else None
+
+    def describe(self, game):
+        agents = list(game.possible_agents)
+        spaces = [self.space(game, agent) for agent in agents]
+        described = [None if space is None else describe_space(space) for space in spaces]
+        if len(set(described)) == 1:
+            return {"agents": agents, "actions": described[0]}
+        texts = zip(agents, described, strict=True)
+        return {"agents": agents, "actions": "; ".join(f"{agent}: {text or 'a text'}" for agent, text in texts)}
+
+    def begin(self, game, seed):
+        game.reset(seed=seed)
+        return self.turn(game)
+
+    def act(self, game, action):
+        game.step(action)
+        return self.turn(game)
+
+    def turn(self, game):
+        """Return the next agent and its observation, with the rewards and ends of all agents that were asked before it."""
+        rewards, terminated, truncated = {}, [], []
+        result = {"agent": "", "text": "", "rewards": rewards, "terminated": terminated, "truncated": truncated}
+        while game.agents:
+            agent = game.agent_selection
+            observation, reward, has_terminated, has_truncated, _ = game.last()
+            rewards[agent] = number(reward)
+            if not has_terminated and not has_truncated:
+                return {**result, "agent": agent, "text": render(game, observation)}
+            (terminated if has_terminated else truncated).append(agent)
+            game.step(None)
+        return result
+
+
+class ReasoningGym:
+    """Task sets with the interface of reasoning-gym: entries by index, and `score_answer`."""
+
+    def __init__(self, name, file, kwargs):
+        self.make = load_target(name, file)
+        if self.make is None:
+            import reasoning_gym
+            from reasoning_gym.factory import DATASETS
+
+            if name not in DATASETS:
+                raise Refused(f"reasoning-gym has no task set `{name}`. It has: {', '.join(sorted(DATASETS))}.")
+            self.make = lambda **given: reasoning_gym.create_dataset(name, **given)
+        self.kwargs = kwargs
+        self.sets = {}
+        self.entries = {}
+        self.facts = {"agents": [], "actions": None}
+
+    def entry_of(self, seed, index):
+        if seed not in self.sets:
+            forget_first(self.sets, KEPT_SETS)
+            seed_streams(seed, -1)
+            self.sets[seed] = self.make(seed=seed, size=CHUNK, **self.kwargs)
+        data = self.sets[seed]
+        if (seed, index) not in self.entries:
+            forget_first(self.entries, KEPT_ENTRIES)
+            seed_streams(seed, index)
+            self.entries[seed, index] = data[index]
+        return data, self.entries[seed, index]
+
+    def entry(self, seed, index):
+        _, entry = self.entry_of(seed, index)
+        answer = entry.get("answer")
+        return {"question": entry["question"], "answer": answer if isinstance(answer, str) else None}
+
+    def score(self, seed, index, answer):
+        data, entry = self.entry_of(seed, index)
+        seed_streams(seed, index)
+        return number(data.score_answer(answer, entry))
+
+
+def seed_streams(seed, index):
+    """Seed the streams that all code of a process shares: sets that draw from them are then equal in every process."""
+    random.seed(f"{seed}/{index}")
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed((seed * 1_000_003 + index) % 2**32)
+
+
+def forget_first(kept, most):
+    """Make room for one more in a dictionary, whose first key is the oldest."""
+    while len(kept) >= most:
+        del kept[next(iter(kept))]
+
+
+KINDS = {"gymnasium": Gymnasium, "pettingzoo": PettingZoo, "reasoning_gym": ReasoningGym}
+
+
+def serve(lines, write):
+    """Answer calls until the input ends."""
+    served = None
+    for line in lines:
+        message = json.loads(line)
+        if message["type"] != "call":
+            continue
+        method, args = message["method"], message["args"]
+        answer = {"id": message["id"]}
+        try:
+            if method == "load":
+                kind, name, file, kwargs = args
+                served = KINDS[kind](name, file, kwargs)
+                value = served.facts
+            else:
+                value = getattr(served, method)(*args)
+            write({"type": "result", **answer, "value": value})
+        except Refused as error:
+            write({"type": "error", **answer, "error": {"code": "OPTIONS_INVALID", "message": str(error)}})
+        except (Exception, SystemExit) as error:
+            last = traceback.format_exc(limit=-3).strip()
+            what = f"`{method}` raised {type(error).__name__}: {error}"[:2_000]
+            write(
+                {"type": "error", **answer, "error": {"code": "BRIDGE_FAILED", "message": f"{what}\n{last[-2_000:]}"}}
+            )
+
+
+def main():
+    # What environments print goes to stderr, and they have no input: the pipes are those of the protocol.
+    lines = os.fdopen(os.dup(0), "rb")
+    output = os.dup(1)
+    os.dup2(2, 1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+
+    def write(message):
+        rest = memoryview(json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
+        while len(rest) > 0:
+            rest = rest[os.write(output, rest) :]
+
+    serve(lines, write)
+
+
+if __name__ == "__main__":
+    main()

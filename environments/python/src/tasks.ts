@@ -1,0 +1,65 @@
+import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/kit";
+import { hash128 } from "@mrlm/kit/service";
+import type { PythonOptions } from "./options.ts";
+import { CHUNK, type PythonPool } from "./python-pool.ts";
+
+/** Share of all questions that belongs to the split `eval`. */
+const EVAL_SHARE = 0.2;
+/** Entries that are tried for one task, and those that may fail in turn. */
+const MAX_DRAWS = 500;
+const MAX_FAILURES = 8;
+
+/** Seed of an environment, or entry of a set of reasoning-gym with a seed. */
+export type PublicTask = { readonly seed: number; readonly index?: number; readonly question?: string };
+/** Reference answer of an entry; absent where its set states none. */
+export type PrivateTask = { readonly answer?: string };
+
+/** Returns the tasks under these options: seeds, those of `eval` after those of `train`, or entries. */
+export function pythonTasks(options: PythonOptions, pool: PythonPool): TaskSource<PublicTask, PrivateTask> {
+  const { kind, seeds, task_seed: first } = options;
+  return {
+    splits: seeds,
+    async get(split, index) {
+      const size = split === "train" || split === "eval" ? seeds[split] : undefined;
+      if (size === undefined) throw new MrlmError("TASK_NOT_FOUND", `There is no split "${split}".`);
+      if (!Number.isInteger(index) || index < 0 || index >= size)
+        throw new MrlmError("TASK_NOT_FOUND", `Split "${split}" has tasks 0 to ${size - 1}, not ${index}.`);
+      const number = split === "train" ? index : seeds.train + index;
+      const id = `${split}/${index}`;
+      if (kind !== "reasoning_gym") return { id, public: { seed: first + number }, private: {} };
+      return { id, ...(await entryTask(options, pool, { split, number })) };
+    },
+  };
+}
+
+/**
+ * Returns the first entry of a sequence whose question belongs to the split: a hash of the question decides, so that splits cannot overlap where entries of
+ * several seeds are equal. The sequences of two tasks have no entry in common.
+ */
+async function entryTask(
+  { name, seeds, task_seed: first }: PythonOptions,
+  pool: PythonPool,
+  { split, number }: { readonly split: string; readonly number: number },
+): Promise<{ readonly public: PublicTask & JsonObject; readonly private: PrivateTask & JsonObject }> {
+  const total = seeds.train + seeds.eval;
+  let failures = 0;
+  for (let draw = 0; draw < MAX_DRAWS; draw++) {
+    const entry = number + draw * total;
+    const [seed, index] = [first + Math.floor(entry / CHUNK) * CHUNK, entry % CHUNK];
+    try {
+      const { question, answer } = await pool.ask("entry", [seed, index]);
+      failures = 0;
+      const isEval = (hash128(question, 0)[0] >>> 0) / 2 ** 32 < EVAL_SHARE;
+      if (isEval === (split === "eval"))
+        return { public: { question, seed, index }, private: answer === null ? {} : { answer } };
+    } catch (error) {
+      // Some sets make fewer entries than they state.
+      if (!MrlmError.hasCode(error, "BRIDGE_FAILED") || ++failures === MAX_FAILURES) throw error;
+    }
+  }
+  throw new MrlmError(
+    "OPTIONS_INVALID",
+    `The set \`${name}\` made no task of split "${split}" in ${MAX_DRAWS} draws: these options allow too few different questions.`,
+    { hint: "State `kwargs` with which the set makes more different questions." },
+  );
+}
