@@ -1,6 +1,6 @@
 """Observations and rewards of Python environments as text and JSON, and actions from the text of a policy.
 
-Spaces are recognised by the names of their classes, so that those of gymnasium, and of environments without it, are read.
+Spaces are recognised by the names of their classes: environments without gymnasium may have their own.
 """
 
 import json
@@ -17,7 +17,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """Text of a policy that is no action of the space."""
 
 
@@ -73,10 +73,10 @@ def describe_space(space):
 
 def read_discrete(space, value):
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Unreadable("it is no integer")
+        raise UnreadableError("it is no integer")
     first = int(getattr(space, "start", 0))
     if not first <= value < first + int(space.n):
-        raise Unreadable(f"it is not from {first} to {first + int(space.n) - 1}")
+        raise UnreadableError(f"it is not from {first} to {first + int(space.n) - 1}")
     return value
 
 
@@ -84,21 +84,21 @@ def read_array(space, value):
     import numpy
 
     if not numbers_only(value):
-        raise Unreadable("it is no list of numbers")
+        raise UnreadableError("it is no list of numbers")
     try:
         array = numpy.array(value)
     except ValueError:
-        raise Unreadable("its lists have different lengths") from None
+        raise UnreadableError("its lists have different lengths") from None
     if array.shape != tuple(space.shape):
-        raise Unreadable(f"its shape is {list(array.shape)}, not {list(space.shape)}")
+        raise UnreadableError(f"its shape is {list(array.shape)}, not {list(space.shape)}")
     if space.dtype.kind in "iub" and array.dtype.kind not in "iu":
-        raise Unreadable("it has a number that is no integer")
+        raise UnreadableError("it has a number that is no integer")
     # A number outside of the type would wrap around in it.
     if space.dtype.kind in "iub" and (array != array.astype(space.dtype)).any():
-        raise Unreadable("it is outside of the bounds")
+        raise UnreadableError("it is outside of the bounds")
     array = array.astype(space.dtype)
     if not space.contains(array):
-        raise Unreadable("it is outside of the bounds")
+        raise UnreadableError("it is outside of the bounds")
     return array
 
 
@@ -112,28 +112,33 @@ def numbers_only(value, depth=0):
 
 def read_tuple(space, value):
     if not isinstance(value, list) or len(value) != len(space.spaces):
-        raise Unreadable(f"it is no list of {len(space.spaces)} values")
+        raise UnreadableError(f"it is no list of {len(space.spaces)} values")
     return tuple(read_value(each, part) for each, part in zip(space.spaces, value, strict=True))
 
 
 def read_dict(space, value):
     names = list(space.keys())
     if not isinstance(value, dict) or sorted(value) != sorted(names):
-        raise Unreadable(f"it is no object with {', '.join(names)}")
+        raise UnreadableError(f"it is no object with {', '.join(names)}")
     return {name: read_value(space[name], value[name]) for name in names}
 
 
 def read_text(space, value):
     if not isinstance(value, str):
-        raise Unreadable("it is no text")
+        raise UnreadableError("it is no text")
     if hasattr(space, "contains") and not space.contains(value):
-        raise Unreadable("it is no text of the space")
+        raise UnreadableError("it is no text of the space")
     return value
 
 
 READERS = {
-    **{"Discrete": read_discrete, "Tuple": read_tuple, "Dict": read_dict, "Text": read_text},
-    **{"Box": read_array, "MultiDiscrete": read_array, "MultiBinary": read_array},
+    "Discrete": read_discrete,
+    "Box": read_array,
+    "MultiDiscrete": read_array,
+    "MultiBinary": read_array,
+    "Tuple": read_tuple,
+    "Dict": read_dict,
+    "Text": read_text,
 }
 
 
@@ -144,7 +149,7 @@ def read_value(space, value):
 def read_action(space, text):
     """Read the action in the text of a policy: the content of its last <action>, else the whole text.
 
-    Raises Unreadable for a text that is no action of the space. An environment without a space takes the text itself.
+    Raises UnreadableError for a text that is no action. An environment without a space takes the text itself.
     """
     if space is None:
         return text
@@ -155,12 +160,12 @@ def read_action(space, text):
         return read_text(space, stated)
     if kind == "Discrete":
         if not _INTEGER.fullmatch(stated):
-            raise Unreadable("it is no integer")
+            raise UnreadableError("it is no integer")
         return read_discrete(space, int(stated))
     try:
         value = json.loads(stated)
     except (ValueError, RecursionError):
-        raise Unreadable("it is no JSON") from None
+        raise UnreadableError("it is no JSON") from None
     return read_value(space, value)
 
 

@@ -1,8 +1,8 @@
 """Worker of `python-env@1`: environments of one set of options, many of them in this process.
 
-A line of ASCII JSON is a message, as `Calls` of @mrlm/process writes them: a call has an id, a method and arguments; its
-answer has the same id, and a value or an error. Calls are answered in their order. Needs the standard library alone;
-everything else is imported by the environments.
+A line of ASCII JSON is a message, as `Calls` of @mrlm/process writes them: a call has an id, a method and arguments;
+its answer has the same id, and a value or an error. Calls are answered in their order. The worker needs the standard
+library alone; environments import the rest.
 """
 
 import importlib
@@ -15,7 +15,7 @@ import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from mrlm_spaces import Unreadable, describe_space, number, read_action, render  # noqa: E402
+from mrlm_spaces import UnreadableError, describe_space, number, read_action, render
 
 # Items of one data set, as reasoning-gym makes them by default.
 CHUNK = 500
@@ -26,7 +26,7 @@ KEPT_ENTRIES = 256
 KEPT_IDLE = 256
 
 
-class Refused(Exception):
+class OptionsError(Exception):
     """Options that this worker cannot serve."""
 
 
@@ -49,12 +49,12 @@ def load_target(name, file):
 def member(module, name):
     """Return a member of a module."""
     if not hasattr(module, name):
-        raise Refused(f"{module.__file__} has no `{name}`.")
+        raise OptionsError(f"{module.__file__} has no `{name}`.")
     return getattr(module, name)
 
 
 class Games:
-    """Environments that are reset and step, each for one instance of the other side. The agent on turn is the last one that was named."""
+    """Environments that are reset and step, by the number of an episode."""
 
     def __init__(self, make):
         self.make = make
@@ -74,7 +74,7 @@ class Games:
         game = self.running.pop(instance)
         try:
             action = read_action(self.space(game), text)
-        except Unreadable as reason:
+        except UnreadableError as reason:
             self.running[instance] = game
             return {"unreadable": str(reason)}
         result = self.act(game, action)
@@ -163,7 +163,7 @@ class PettingZoo(Games):
         return self.turn(game)
 
     def turn(self, game):
-        """Return the next agent and its observation, with the rewards and ends of all agents that were asked before it."""
+        """Return the next agent and its observation, with the rewards and ends of agents since the last action."""
         rewards, terminated, truncated = {}, [], []
         result = {"agent": "", "text": "", "rewards": rewards, "terminated": terminated, "truncated": truncated}
         while game.agents:
@@ -187,7 +187,7 @@ class ReasoningGym:
             from reasoning_gym.factory import DATASETS
 
             if name not in DATASETS:
-                raise Refused(f"reasoning-gym has no task set `{name}`. It has: {', '.join(sorted(DATASETS))}.")
+                raise OptionsError(f"reasoning-gym has no task set `{name}`. It has: {', '.join(sorted(DATASETS))}.")
             self.make = lambda **given: reasoning_gym.create_dataset(name, **given)
         self.kwargs = kwargs
         self.sets = {}
@@ -250,7 +250,7 @@ def serve(lines, write):
             else:
                 value = getattr(served, method)(*args)
             write({"type": "result", **answer, "value": value})
-        except Refused as error:
+        except OptionsError as error:
             write({"type": "error", **answer, "error": {"code": "OPTIONS_INVALID", "message": str(error)}})
         except (Exception, SystemExit) as error:
             last = traceback.format_exc(limit=-3).strip()

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type JsonObject, MrlmError } from "@mrlm/kit";
+import { parseJson } from "@mrlm/kit/service";
 import { Calls, type Channel, type Child, describeEnd, onLines, startChild } from "@mrlm/process";
 
 /** Time for the imports of a process, in milliseconds. */
@@ -196,7 +197,7 @@ export class PythonProcess {
     const listeners = new Set<(body: unknown) => void>();
     const { stdin } = this.#child.process;
     onLines(this.#child, (line, from) => {
-      if (from === "stdout") for (const listener of listeners) listener(JSON.parse(line));
+      if (from === "stdout") for (const listener of listeners) listener(parseJson(line));
       else {
         this.#stderr.push(line.slice(0, QUOTED));
         if (this.#stderr.length > 40) this.#stderr.shift();

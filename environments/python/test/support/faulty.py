@@ -1,0 +1,90 @@
+"""Environments with faults, and spaces whose actions come back as text."""
+
+import ctypes
+import os
+import sys
+import time
+
+
+class Faulty:
+    """Each action is a command. The observation names the process."""
+
+    def __init__(self, **kwargs):
+        if kwargs.get("fails"):
+            print("no licence found", file=sys.stderr)
+            os._exit(7)
+        self.steps = 0
+
+    def reset(self, seed=None):
+        print("reset: this is no message of the protocol")
+        os.write(1, b"nor is this\n")
+        self.steps = 0
+        return f"pid {os.getpid()}", {}
+
+    def step(self, action):
+        self.steps += 1
+        command, _, rest = action.partition(" ")
+        if command == "raise":
+            raise ValueError(rest)
+        if command == "exit":
+            print("about to leave", file=sys.stderr)
+            sys.stderr.flush()
+            os._exit(int(rest))
+        if command == "quit":
+            sys.exit(rest)
+        if command == "sleep":
+            time.sleep(float(rest))
+        if command == "spin":
+            while True:
+                pass
+        if command == "crash":
+            ctypes.string_at(0)
+        if command == "read":
+            return repr(sys.stdin.read()), 0.0, False, False, {}
+        if command == "reward":
+            return "", float(rest), True, False, {}
+        if command == "big":
+            return "x" * int(rest), 0.0, False, False, {}
+        if command == "echo":
+            return rest, 0.0, False, False, {}
+        return f"step {self.steps}", 1.0 if command == "win" else 0.0, command == "win", False, {}
+
+    def close(self):
+        pass
+
+
+class Discrete:
+    def __init__(self, n, start=0):
+        self.n, self.start = n, start
+
+
+class Tuple:
+    def __init__(self, *spaces):
+        self.spaces = spaces
+
+
+class Dict(dict):
+    pass
+
+
+SPACES = {
+    "discrete": Discrete(5, -2),
+    "tuple": Tuple(Discrete(3), Discrete(2)),
+    "dict": Dict(x=Discrete(3), y=Tuple(Discrete(2))),
+}
+
+
+class Echo:
+    """Ends with the action as its observation."""
+
+    def __init__(self, space):
+        self.action_space = SPACES[space]
+
+    def reset(self, seed=None):
+        return "?", {}
+
+    def step(self, action):
+        return repr(action), 1.0, True, False, {}
+
+    def close(self):
+        pass
