@@ -14,7 +14,9 @@ MAX_DEPTH = 16
 
 _ACTION = re.compile(r"<action>(.*?)</action>", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOURED = re.compile(r"\x1b\[([0-9;]*)m(.*?)\x1b\[0?m", re.DOTALL)
+_CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 
 class UnreadableError(Exception):
@@ -169,11 +171,21 @@ def read_action(space, text):
     return read_value(space, value)
 
 
+def uncoloured(shown):
+    """Write the colours of a rendered text as words, `[S:red]`: they show places."""
+
+    def name(found):
+        codes = [int(code) for code in found[1].split(";") if code]
+        colours = [_COLOURS[code % 10] for code in codes if code // 10 in (3, 4, 9, 10) and code % 10 < len(_COLOURS)]
+        return f"[{found[2]}:{colours[-1]}]" if colours else found[2]
+
+    return _CODE.sub("", _COLOURED.sub(name, str(shown))).strip("\n")
+
+
 def render(environment, observation):
     """Return an observation as text: the rendered text of an environment in the mode `ansi`, a text, else JSON."""
     if getattr(environment, "render_mode", None) == "ansi":
-        shown = environment.render()
-        text = _COLOUR.sub("", shown if isinstance(shown, str) else str(shown)).rstrip()
+        text = uncoloured(environment.render())
         mask = observation.get("action_mask") if isinstance(observation, dict) else None
         if mask is not None:
             text += f"\nLegal actions: {', '.join(str(i) for i, legal in enumerate(plain(mask)) if legal)}."

@@ -189,6 +189,10 @@ class ReasoningGym:
             if name not in DATASETS:
                 raise OptionsError(f"reasoning-gym has no task set `{name}`. It has: {', '.join(sorted(DATASETS))}.")
             self.make = lambda **given: reasoning_gym.create_dataset(name, **given)
+            if name == "composite" and "datasets" in kwargs:
+                # Parts of a mixture have a class of their own, which JSON has not.
+                specs = [reasoning_gym.composite.DatasetSpec(**{"config": {}, **each}) for each in kwargs["datasets"]]
+                kwargs = {**kwargs, "datasets": specs}
         self.kwargs = kwargs
         self.sets = {}
         self.entries = {}

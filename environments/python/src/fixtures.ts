@@ -5,8 +5,8 @@ import type { PrivateTask, PublicTask } from "./tasks.ts";
 type Request = FixtureRequest<PublicTask, PrivateTask>;
 
 const file = fileURLToPath(new URL("../fixtures/samples.py", import.meta.url));
-const sums: JsonObject = { kind: "gymnasium", name: `${file}:Sums` };
-const corridor: JsonObject = { kind: "gymnasium", name: `${file}:Corridor` };
+const sums: JsonObject = { kind: "gymnasium", name: `${file}:Sums`, reward_range: [0, 1] };
+const corridor: JsonObject = { kind: "gymnasium", name: `${file}:Corridor`, reward_range: [0, 1] };
 const nim: JsonObject = {
   kind: "pettingzoo",
   name: `${file}:Nim`,

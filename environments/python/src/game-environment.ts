@@ -144,10 +144,10 @@ export class GameEnvironment implements SimulatedEnvironment {
     return score(reward);
   }
 
-  /** Ends an episode with the least reward of the agent whose action cannot be read, whatever it has earned before. */
+  /** Ends an episode with the least reward of the agent whose action cannot be read, whatever it has earned before: an early end must not pay. */
   async #endUnreadable(agent: AgentId, reason: string): Promise<StepResult> {
-    const [least] = this.#options.reward_range;
-    const reward = score(least - (this.#earned.get(agent) ?? 0), { unreadable: 1 });
+    const [least = 0] = this.#options.reward_range ?? [];
+    const reward = score(Math.min(0, least - (this.#earned.get(agent) ?? 0)), { unreadable: 1 });
     const result = await this.#end({ [agent]: reward }, "terminated");
     return { ...result, info: { unreadable: reason } };
   }

@@ -18,7 +18,7 @@ export const python = defineEnvironment({
   options: pythonOptions,
   roles: ({ agents = [SINGLE_AGENT] }) => Object.fromEntries(agents.map((agent) => [agent, {}])),
   rewardComponents: ["score", "unreadable"],
-  rewardRange: ({ reward_range: range }) => range,
+  rewardRange: ({ reward_range: [least, largest] = [0, 1] }) => [least, largest],
   deadlines: { setupMs: PHASE_MS, stepMs: PHASE_MS },
   async tasks(context, options) {
     const pool = poolIn(context, options);

@@ -51,9 +51,9 @@ export const pythonOptions = z
     reward_range: z
       .tuple([z.number(), z.number()])
       .refine(([least, largest]) => least <= largest, "the least reward comes first")
-      .default([0, 1])
+      .optional()
       .describe(
-        "Least and largest reward of an episode. An action that cannot be read ends the episode with the least",
+        "Least and largest reward of an episode; [0, 1] for reasoning_gym. An action that cannot be read ends the episode with the least",
       ),
     agents: z
       .array(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/))
@@ -80,10 +80,12 @@ export const pythonOptions = z
         "reasoning_gym: the score of its checker is the reward, also below 1. Default: 1 for a full score, else 0",
       ),
   })
-  .superRefine(({ kind, agents, python, requirements }, context) => {
+  .superRefine(({ kind, agents, python, requirements, reward_range: range }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: "custom", path: [path], message });
     if ((kind === "pettingzoo") !== (agents !== undefined))
       issue("agents", kind === "pettingzoo" ? "names the agents of the game" : "is for the kind pettingzoo");
+    if (kind !== "reasoning_gym" && range === undefined)
+      issue("reward_range", "states the least and the largest reward of an episode of this environment");
     if (python !== undefined && requirements !== undefined) issue("python", "takes the place of `requirements`");
   });
 

@@ -50,7 +50,7 @@ describe("an action", () => {
           if (/^-?\d$/.test(text)) expect(read !== undefined).toBe(number >= -2 && number <= 2);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
@@ -62,7 +62,7 @@ test("texts pass through the protocol as they are", async () => {
     fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (text) => {
       expect(textOf(await episode.act(`echo ${text}`))).toBe(text);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   const long = "line\u2028\r\n\u{1f600} ".repeat(10_000);
   expect(textOf(await episode.act(`echo ${long}`))).toBe(long);

@@ -104,7 +104,7 @@ describe("an environment", () => {
 });
 
 describe("options", () => {
-  const open = (options: object) => bareEnvironment(python, options as never, {});
+  const open = (options: object) => bareEnvironment(python, { reward_range: [0, 1], ...options } as never, {});
   test("of an environment that ends its process are refused before any episode", async () => {
     await expect(faulty("Faulty", { kwargs: { fails: true } })).rejects.toMatchObject({
       code: "BRIDGE_LOST",
@@ -129,6 +129,7 @@ describe("options", () => {
     { kind: "gymnasium", name: "a", agents: ["one"] },
     { kind: "pettingzoo", name: "a" },
     { kind: "gymnasium", name: "a", reward_range: [1, 0] },
+    { kind: "gymnasium", name: "a", reward_range: undefined },
   ])("%j do not fit the schema", async (options) => {
     await expect(open(options)).rejects.toThrow("The options are refused");
   });

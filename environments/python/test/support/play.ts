@@ -19,7 +19,7 @@ export async function faulty(
   name: "Faulty" | "Echo",
   given: JsonObject = {},
 ): Promise<(signal?: AbortSignal) => Promise<Episode>> {
-  const options = { kind: "gymnasium", name: `${FILE}:${name}`, processes: 1, ...given };
+  const options = { kind: "gymnasium", name: `${FILE}:${name}`, processes: 1, reward_range: [0, 1], ...given };
   const bare = await bareEnvironment(python, options, {});
   return async (signal = never) => {
     const environment = await python.create(bare.context as never, bare.options);

@@ -1,0 +1,51 @@
+/**
+ * node --conditions=mrlm-source test/interop/python-env/reasoning-gym.ts RESULTS [--python PATH] [NAME...]: plays every task set of reasoning-gym by python-env@1, and writes
+ * environments/python/REASONING-GYM.md. RESULTS is a file of JSON lines, to which each measured set is added: sets that stand in it are not measured again.
+ */
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { type MeasuredSet, measureTaskSet } from "./measure-task-set.ts";
+import { tableOf } from "./table.ts";
+
+const { values, positionals } = parseArgs({
+  options: { python: { type: "string", default: "python3" } },
+  allowPositionals: true,
+});
+const [results = "reasoning-gym.jsonl", ...wanted] = positionals;
+const NAMES = `
+import json, importlib.metadata, reasoning_gym.factory
+print(json.dumps([importlib.metadata.version("reasoning-gym"), sorted(reasoning_gym.factory.DATASETS)]))
+`;
+const listed = execFileSync(values.python, ["-c", NAMES], { encoding: "utf8" });
+const [version, names] = JSON.parse(listed.trim().split("\n").at(-1) as string) as [string, string[]];
+const read = (): MeasuredSet[] =>
+  existsSync(results)
+    ? readFileSync(results, "utf8")
+        .trim()
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as MeasuredSet)
+    : [];
+const known = new Set(read().map(({ name }) => name));
+for (const name of wanted.length > 0 ? wanted : names) {
+  if (known.has(name)) continue;
+  const begin = performance.now();
+  const measured = await measureTaskSet(name, values.python);
+  appendFileSync(results, `${JSON.stringify(measured)}\n`);
+  console.error(`${name} ${((performance.now() - begin) / 1000).toFixed(1)} s ${JSON.stringify(measured)}`);
+}
+const all = new Map(read().map((set) => [set.name, set]));
+if (names.every((name) => all.has(name))) {
+  const path = fileURLToPath(new URL("../../../environments/python/REASONING-GYM.md", import.meta.url));
+  writeFileSync(
+    path,
+    tableOf(
+      version,
+      names.map((name) => all.get(name) as MeasuredSet),
+    ),
+  );
+  console.error(`written: ${path}`);
+}
+process.exit(0);
