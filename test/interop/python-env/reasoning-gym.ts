@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { type MeasuredSet, measureTaskSet } from "./measure-task-set.ts";
+import { KWARGS, type MeasuredSet, measureTaskSet } from "./measure-task-set.ts";
 import { tableOf } from "./table.ts";
 
 const { values, positionals } = parseArgs({
@@ -39,13 +39,8 @@ for (const name of wanted.length > 0 ? wanted : names) {
 const all = new Map(read().map((set) => [set.name, set]));
 if (names.every((name) => all.has(name))) {
   const path = fileURLToPath(new URL("../../../environments/python/REASONING-GYM.md", import.meta.url));
-  writeFileSync(
-    path,
-    tableOf(
-      version,
-      names.map((name) => all.get(name) as MeasuredSet),
-    ),
-  );
+  const sets = names.map((name) => all.get(name) as MeasuredSet);
+  writeFileSync(path, tableOf(version, sets, KWARGS));
   console.error(`written: ${path}`);
 }
 process.exit(0);

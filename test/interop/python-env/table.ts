@@ -1,4 +1,128 @@
 import type { MeasuredSet } from "./measure-task-set.ts";
-export function tableOf(version: string, sets: readonly MeasuredSet[]): string {
-  return `${version} ${sets.length}\n`;
+
+/** Row of the table, as text. */
+export interface Row {
+  readonly reference: string;
+  readonly empty: string;
+  readonly same: string;
+  readonly digest: string;
+}
+
+/** Deviation of a set, with the lines of Python that show it. */
+interface Deviation {
+  readonly text: string;
+  readonly script?: string;
+}
+
+/** Returns the page with the table of all sets, and the deviations. */
+export function tableOf(
+  version: string,
+  sets: readonly MeasuredSet[],
+  kwargs: Readonly<Record<string, unknown>>,
+): string {
+  const deviating = sets
+    .map((set) => ({ set, all: deviationsOf(set, kwargs[set.name]) }))
+    .filter(({ all }) => all.length > 0);
+  const refused = sets.filter((set) => set.refused !== undefined);
+  const withAnswers = sets.filter(({ reference }) => reference !== null);
+  const full = withAnswers.filter(({ reference }) => reference === 1);
+  return `# Task sets of reasoning-gym ${version}
+
+Made by \`test/interop/python-env/reasoning-gym.ts\`, which plays each set by \`python-env@1\` in the version ${version}. \`npm run test:interop -- python-env\` compares some rows.
+
+- **reference**: mean score, by the checker of the set, of the reference answers of the first 50 training tasks; \`none\`: the set states no answer.
+- **empty**: largest score of an empty answer in them.
+- **same**: \`yes\`: a new process of \`python-env@1\` makes the same tasks, and so does the library alone in another process, with another \`PYTHONHASHSEED\` and in another order; \`here\`: only \`python-env@1\`,
+  which seeds what a set draws from shared streams; \`no\`: neither.
+- **check**: findings of the checks of \`mrlm check\` with \`partial_credit: false\`.
+- **tasks**: digest of the first 20 training tasks.
+
+${sets.length} sets: ${refused.length} refused, ${sets.length - withAnswers.length - refused.length} without a reference answer, ${full.length} of ${withAnswers.length} others whose reference answers all have the full score.
+
+| set | reference | empty | same | check | tasks |
+| --- | --- | --- | --- | --- | --- |
+${sets.map(rowOf).join("\n")}
+
+## Deviations
+
+Faults of the library, with lines that show each without \`mrlm\`.
+
+${deviating.map(({ set, all }) => [`### ${set.name}`, ...all.map(describe)].join("\n\n")).join("\n\n")}
+`;
+}
+
+/** Reads the rows of a page. */
+export function rowsOf(page: string): ReadonlyMap<string, Row> {
+  const rows = [...page.matchAll(/^\| ([a-z0-9_]+) \| (\S+) \| (\S+) \| (\S+) \| .* \| ([0-9a-f]*) \|$/gm)];
+  return new Map(
+    rows.map(([, name = "", reference = "", empty = "", same = "", digest = ""]) => [
+      name,
+      { reference, empty, same, digest },
+    ]),
+  );
+}
+
+function rowOf(set: MeasuredSet): string {
+  const { name, reference, empty, digest, findings, refused } = set;
+  if (refused !== undefined) return `| ${name} | - | - | - | refused | |`;
+  const codes = [...new Set(findings.map(codeOf))];
+  return `| ${name} | ${reference === null ? "none" : shown(reference)} | ${shown(empty)} | ${sameness(set)} | ${codes.length === 0 ? "clean" : codes.join(", ")} | ${digest} |`;
+}
+
+function sameness({ same, upstreamSame }: MeasuredSet): string {
+  return same ? (upstreamSame ? "yes" : "here") : "no";
+}
+
+function codeOf(finding: string): string {
+  return /^([A-Z_]+): /.exec(finding)?.[1] ?? "failed";
+}
+
+function shown(score: number): string {
+  return String(Number(score.toFixed(3)));
+}
+
+function deviationsOf(set: MeasuredSet, kwargs: unknown): readonly Deviation[] {
+  const { name, refused, reference, below, empty, findings, upstreamSame, same } = set;
+  if (refused !== undefined) return [{ text: `Cannot be played: ${refused}` }];
+  const make = (seed: number): string =>
+    `data = reasoning_gym.create_dataset("${name}", seed=${seed}, size=500${kwargs === undefined ? "" : ", ..."})`;
+  return [
+    ...(reference === null
+      ? [
+          {
+            text: "States no reference answer: it has no demonstrations.",
+            script: `${make(0)}\nprint(data[0]["answer"])  # None`,
+          },
+        ]
+      : []),
+    ...(below === undefined
+      ? []
+      : [
+          {
+            text: `The checker gives a reference answer ${shown(below.score)}, and ${shown(reference ?? 0)} in the mean.`,
+            script: `${make(below.seed)}\nentry = data[${below.index}]\nprint(data.score_answer(entry["answer"].strip(), entry))  # ${shown(below.score)}`,
+          },
+        ]),
+    ...(empty > 0
+      ? [
+          {
+            text: `The checker gives an empty answer up to ${shown(empty)}: with \`partial_credit\` that is a reward for nothing.`,
+            script: `${make(0)}\nprint(max(data.score_answer("", data[i]) for i in range(50)))  # ${shown(empty)}`,
+          },
+        ]
+      : []),
+    ...(upstreamSame
+      ? []
+      : [
+          {
+            text: `Entries of one seed differ between processes${same ? ". `python-env@1` sets PYTHONHASHSEED and seeds the shared streams, so that its tasks are the same." : "."}`,
+            script: `${make(0)}\nprint([hash(data[i]["question"] + str(data[i]["answer"])) % 10**6 for i in range(5)])  # differs under PYTHONHASHSEED=1 and another order`,
+          },
+        ]),
+    ...findings.map((finding) => ({ text: `Check: ${finding}` })),
+  ];
+}
+
+function describe({ text, script }: Deviation): string {
+  return script === undefined ? text : `${text}\n\n\`\`\`python\n${script}\n\`\`\``;
 }

@@ -1,0 +1,22 @@
+"""CartPole whose step takes a time: an environment that computes that long."""
+
+import time
+
+import gymnasium
+
+
+class Timed(gymnasium.Wrapper):
+    def __init__(self, env, seconds):
+        super().__init__(env)
+        self.seconds = seconds
+
+    def step(self, action):
+        end = time.perf_counter() + self.seconds
+        while time.perf_counter() < end:
+            pass
+        return self.env.step(action)
+
+
+def make(seconds=0.0):
+    env = gymnasium.make("CartPole-v1")
+    return env if seconds == 0 else Timed(env, seconds)
