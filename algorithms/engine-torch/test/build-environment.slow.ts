@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import {
   executableOf,
-  isRejected,
   pipRunner,
-  probePython,
   readStamp,
   type RunPip,
   type RunProcess,
@@ -68,7 +66,6 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
   test("is made without a network from local wheels, found unchanged without starting anything, and an extra is added to it", async () => {
     const plan = await prepare();
     expect(existsSync(join(root, "python-1", "lib", "ensurepip"))).toBe(false);
-    expect(isRejected(await probePython({ command: plan.python.executable, args: [] }, runProcess))).toBe(false);
     const lines: string[] = [];
     const first = await buildEnvironment(plan, tools(realPip, lines));
     expect(first).toMatchObject({ changed: true, stamp: { extras: [], versions: { torch: "2.13.0" } } });

@@ -6,7 +6,7 @@ export { readJson, writeJson } from "./json-file.ts";
 export { isUnreachable, pipFailure } from "./pip-failure.ts";
 export { pipProgress } from "./pip-progress.ts";
 export { pipRunner, type RunPip } from "./pip.ts";
-export { isRejected, probePython, type Python } from "./probe-python.ts";
+export type { Python } from "./probe-python.ts";
 export { searchOfMachine } from "./python-candidates.ts";
 export { runProcess, type RunProcess } from "./run-process.ts";
 export { withSetupLock } from "./setup-lock.ts";

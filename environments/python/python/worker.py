@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from mrlm_spaces import UnreadableError, describe_space, number, read_action, render
 
-# Items of one data set, as reasoning-gym makes them by default.
+# Size of a data set, as reasoning-gym has it by default. It bounds a loop over a set; most sets make entries beyond it.
 CHUNK = 500
 # Data sets and entries that stay in memory. Some sets read files of some MiB when they are made.
 KEPT_SETS = 24
@@ -198,17 +198,31 @@ class ReasoningGym:
         self.entries = {}
         self.facts = {"agents": [], "actions": None}
 
-    def entry_of(self, seed, index):
+    def data(self, seed):
         if seed not in self.sets:
             forget_first(self.sets, KEPT_SETS)
             seed_streams(seed, -1)
             self.sets[seed] = self.make(seed=seed, size=CHUNK, **self.kwargs)
-        data = self.sets[seed]
+        return self.sets[seed]
+
+    def entry_of(self, seed, index):
         if (seed, index) not in self.entries:
             forget_first(self.entries, KEPT_ENTRIES)
-            seed_streams(seed, index)
-            self.entries[seed, index] = data[index]
-        return data, self.entries[seed, index]
+            self.entries[seed, index] = self.make_entry(seed, index)
+        return self.entries[seed, index]
+
+    def make_entry(self, seed, index):
+        """Make an entry by `seed + index`, as most sets do. Those that make a list at first begin another set."""
+        data = self.data(seed)
+        seed_streams(seed, index)
+        try:
+            return data, data[index]
+        except IndexError:
+            if index < CHUNK:
+                raise
+        data = self.data(seed + index // CHUNK * CHUNK)
+        seed_streams(seed, index)
+        return data, data[index % CHUNK]
 
     def entry(self, seed, index):
         _, entry = self.entry_of(seed, index)

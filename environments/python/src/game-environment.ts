@@ -20,6 +20,7 @@ import type { PythonOptions } from "./options.ts";
 import type { PythonPool } from "./python-pool.ts";
 import type { PythonProcess, Turn } from "./python-process.ts";
 import type { PrivateTask, PublicTask } from "./tasks.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 type Context = EnvironmentContext<PublicTask, PrivateTask>;
 
@@ -113,7 +114,7 @@ export class GameEnvironment implements SimulatedEnvironment {
   async #begin(seed: number, signal: AbortSignal): Promise<Turn> {
     for (let attempt = 0; ; attempt++)
       try {
-        const process = await this.#pool.process();
+        const process = await untilAborted(this.#pool.process(), signal);
         this.#instance = ++lastInstance;
         this.#process = process;
         process.instances.add(this.#instance);

@@ -2,9 +2,7 @@ import { defined, type JsonObject, MrlmError } from "@mrlm/kit";
 import { type PythonOptions, TESTED } from "./options.ts";
 import { type Facts, type ProcessPlan, PythonProcess, type WorkerMethods } from "./python-process.ts";
 import { interpreterOf } from "./python-set.ts";
-
-/** Items of a data set: CHUNK of python/worker.py. */
-export const CHUNK = 500;
+import { untilAborted } from "./until-aborted.ts";
 
 /** Processes by what they load: all hosts of this process of mrlm share them. */
 const POOLS = new Map<string, PythonPool>();
@@ -69,8 +67,8 @@ export class PythonPool {
   ): Promise<ReturnType<WorkerMethods[Name]>> {
     for (let attempt = 0; ; attempt++)
       try {
-        // Equal seeds go to one process, which has their set in memory.
-        const process = await this.process(Math.floor(args[0] / CHUNK));
+        // An entry stays in the memory of one process.
+        const process = await untilAborted(this.process(args[1]), signal);
         return await process.call(method, args, { limitMs: this.limitMs, ...defined({ signal }) });
       } catch (error) {
         if (attempt > 0 || !MrlmError.hasCode(error, "BRIDGE_LOST")) throw error;

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { type JsonObject, MrlmError } from "@mrlm/kit";
 import { parseJson } from "@mrlm/kit/service";
 import { Calls, type Channel, type Child, describeEnd, onLines, startChild } from "@mrlm/process";
+import { untilAborted } from "./until-aborted.ts";
 
 /** Time for the imports of a process, in milliseconds. */
 const LOAD_MS = 300_000;
@@ -135,17 +136,7 @@ export class PythonProcess {
     { limitMs, signal }: { readonly limitMs: number; readonly signal?: AbortSignal },
   ): Promise<Result<Name>> {
     signal?.throwIfAborted();
-    const answer = this.#answerOf(method, args, limitMs);
-    if (signal === undefined) return answer;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await Promise.race([answer, promise]);
-    } finally {
-      answer.catch(() => undefined);
-      signal.removeEventListener("abort", onAbort);
-    }
+    return untilAborted(this.#answerOf(method, args, limitMs), signal);
   }
 
   async end(): Promise<void> {

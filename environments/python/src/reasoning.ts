@@ -25,6 +25,7 @@ import {
 import type { PythonOptions } from "./options.ts";
 import type { PythonPool } from "./python-pool.ts";
 import type { PrivateTask, PublicTask } from "./tasks.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 type Context = EnvironmentContext<PublicTask, PrivateTask>;
 
@@ -45,8 +46,8 @@ export class ReasoningEnvironment implements SimulatedEnvironment {
   }
 
   async reset({ task, seed = 0, signal }: ResetOptions): Promise<Observation> {
-    signal.throwIfAborted();
-    this.#task = await taskById(this.#context.tasks, task ?? anyTask(this.#context, seed));
+    const id = task ?? anyTask(this.#context, seed);
+    this.#task = await untilAborted(taskById(this.#context.tasks, id), signal);
     return observe([textMessage("user", questionOf(this.#task, this.#options))]);
   }
 

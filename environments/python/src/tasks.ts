@@ -1,7 +1,7 @@
 import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/kit";
 import { hash128 } from "@mrlm/kit/service";
 import type { PythonOptions } from "./options.ts";
-import { CHUNK, type PythonPool } from "./python-pool.ts";
+import type { PythonPool } from "./python-pool.ts";
 
 /** Share of all questions that belongs to the split `eval`. */
 const EVAL_SHARE = 0.2;
@@ -9,7 +9,7 @@ const EVAL_SHARE = 0.2;
 const MAX_DRAWS = 500;
 const MAX_FAILURES = 8;
 
-/** Seed of an environment, or entry of a set of reasoning-gym with a seed. */
+/** Seed of an environment, or index of an entry in a set of reasoning-gym with a seed. */
 export type PublicTask = { readonly seed: number; readonly index?: number; readonly question?: string };
 /** Reference answer of an entry; absent where its set states none. */
 export type PrivateTask = { readonly answer?: string };
@@ -44,8 +44,7 @@ async function entryTask(
   const total = seeds.train + seeds.eval;
   let failures = 0;
   for (let draw = 0; draw < MAX_DRAWS; draw++) {
-    const entry = number + draw * total;
-    const [seed, index] = [first + Math.floor(entry / CHUNK) * CHUNK, entry % CHUNK];
+    const [seed, index] = [first, number + draw * total];
     try {
       const { question, answer } = await pool.ask("entry", [seed, index]);
       failures = 0;

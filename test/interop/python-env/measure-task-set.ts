@@ -1,14 +1,8 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import plugin, { python } from "@mrlm/environment-python";
 import type { Fixture, JsonObject } from "@mrlm/kit";
 import { bareEnvironment, environmentContract, inProcess } from "@mrlm/testing";
 
-const run = promisify(execFile);
-const ENTRIES = join(fileURLToPath(new URL(".", import.meta.url)), "entries.py");
 /** Tasks whose reference answers are scored. */
 const TASKS = 50;
 /** Tasks whose entries are compared with those of another process. */
@@ -35,10 +29,8 @@ export interface MeasuredSet {
   readonly empty: number;
   /** Digest of the first tasks. */
   readonly digest: string;
-  /** Whether a new process of python-env@1 makes the same tasks. */
-  readonly same: boolean;
-  /** Whether the library alone makes the same entries in another process, with another hash seed and order. */
-  readonly upstreamSame: boolean;
+  /** Seed and index of these tasks. */
+  readonly places: readonly (readonly [number, number])[];
   /** Findings of the contract, without those of a missing reference answer. */
   readonly findings: readonly string[];
   /** Reason why the set cannot be played. */
@@ -51,32 +43,18 @@ export async function measureTaskSet(name: string, interpreter: string): Promise
   const options: JsonObject = { kind: "reasoning_gym", name, kwargs, python: interpreter, processes: 1 };
   try {
     const scores = await scoresOf(options);
-    return {
-      name,
-      ...scores,
-      same: (await digestOf({ ...options, step_seconds: 59 })) === scores.digest,
-      upstreamSame: await isSameUpstream(name, kwargs, interpreter),
-      findings: await findingsOf(options, scores.reference !== null),
-    };
+    return { name, ...scores, findings: await findingsOf(options, scores.reference !== null) };
   } catch (error) {
     const refused = (error as Error).message.split("\n").slice(0, 2).join(" ").slice(0, 300);
-    return { name, reference: null, empty: 0, digest: "", same: false, upstreamSame: false, findings: [], refused };
+    return { name, reference: null, empty: 0, digest: "", places: [], findings: [], refused };
   }
-}
-
-/** Returns a digest of the first tasks: their questions and reference answers. */
-export async function digestOf(options: JsonObject): Promise<string> {
-  const { tasks } = await bareEnvironment(python, options, {});
-  const hash = createHash("sha256");
-  for (let index = 0; index < COMPARED; index++) hash.update(JSON.stringify(await tasks.get("train", index)));
-  return hash.digest("hex").slice(0, 16);
 }
 
 /** Scores the reference answers and an empty one, as the checker of the set does. */
 export async function scoresOf(
   options: JsonObject,
   count: number = TASKS,
-): Promise<Pick<MeasuredSet, "reference" | "below" | "empty" | "digest">> {
+): Promise<Pick<MeasuredSet, "reference" | "below" | "empty" | "digest" | "places">> {
   const bare = await bareEnvironment(python, options, {});
   const scoreOf = async (task: string, answer: string): Promise<number> => {
     const [step] = await bare.play(task, [`<answer>${answer}</answer>`]);
@@ -86,30 +64,25 @@ export async function scoresOf(
   };
   let [sum, empty, stated] = [0, Number.NEGATIVE_INFINITY, 0];
   let below: MeasuredSet["below"];
+  const hash = createHash("sha256");
+  const places: [number, number][] = [];
   for (let index = 0; index < count; index++) {
     const task = await bare.tasks.get("train", index);
     empty = Math.max(empty, await scoreOf(task.id, ""));
     const { answer } = task.private as { readonly answer?: string };
+    const { question, seed, index: place } = task.public as { question: string; seed: number; index: number };
+    if (index < COMPARED) {
+      hash.update(`${question}\0${answer ?? ""}\u0001`);
+      places.push([seed, place]);
+    }
     if (answer === undefined) continue;
     stated++;
     const score = await scoreOf(task.id, answer);
     sum += score;
-    if (score < 1 - 1e-9) below ??= { ...(task.public as { seed: number; index: number }), score };
+    if (score < 1 - 1e-9) below ??= { seed, index: place, score };
   }
   const reference = stated === 0 ? null : sum / stated;
-  return { reference, empty, digest: await digestOf(options), ...(below && { below }) };
-}
-
-async function isSameUpstream(name: string, kwargs: JsonObject, interpreter: string): Promise<boolean> {
-  const [one, other] = await Promise.all(
-    ["1", "2"].map((seed) =>
-      run(interpreter, [ENTRIES, name, JSON.stringify(kwargs), seed], {
-        env: { ...process.env, PYTHONHASHSEED: seed },
-        timeout: 300_000,
-      }).then(({ stdout }) => stdout.trim().split("\n").at(-1)),
-    ),
-  );
-  return one === other;
+  return { reference, empty, digest: hash.digest("hex").slice(0, 16), places, ...(below && { below }) };
 }
 
 /** Runs the contract of environments, which has the checks of `mrlm check`, and returns the codes of what it finds. */

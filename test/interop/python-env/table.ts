@@ -8,6 +8,14 @@ export interface Row {
   readonly digest: string;
 }
 
+/** Set, with its entries in other processes. */
+export interface ComparedSet extends MeasuredSet {
+  /** Whether a new process of python-env@1 makes the same tasks. */
+  readonly same: boolean;
+  /** Whether the library alone does, in processes with other hash seeds, other shared streams, and in another order. */
+  readonly upstreamSame: boolean;
+}
+
 /** Deviation of a set, with the lines of Python that show it. */
 interface Deviation {
   readonly text: string;
@@ -17,7 +25,7 @@ interface Deviation {
 /** Returns the page with the table of all sets, and the deviations. */
 export function tableOf(
   version: string,
-  sets: readonly MeasuredSet[],
+  sets: readonly ComparedSet[],
   kwargs: Readonly<Record<string, unknown>>,
 ): string {
   const deviating = sets
@@ -62,14 +70,14 @@ export function rowsOf(page: string): ReadonlyMap<string, Row> {
   );
 }
 
-function rowOf(set: MeasuredSet): string {
+function rowOf(set: ComparedSet): string {
   const { name, reference, empty, digest, findings, refused } = set;
   if (refused !== undefined) return `| ${name} | - | - | - | refused | |`;
   const codes = [...new Set(findings.map(codeOf))];
   return `| ${name} | ${reference === null ? "none" : shown(reference)} | ${shown(empty)} | ${sameness(set)} | ${codes.length === 0 ? "clean" : codes.join(", ")} | ${digest} |`;
 }
 
-function sameness({ same, upstreamSame }: MeasuredSet): string {
+function sameness({ same, upstreamSame }: ComparedSet): string {
   return same ? (upstreamSame ? "yes" : "here") : "no";
 }
 
@@ -81,7 +89,7 @@ function shown(score: number): string {
   return String(Number(score.toFixed(3)));
 }
 
-function deviationsOf(set: MeasuredSet, kwargs: unknown): readonly Deviation[] {
+function deviationsOf(set: ComparedSet, kwargs: unknown): readonly Deviation[] {
   const { name, refused, reference, below, empty, findings, upstreamSame, same } = set;
   if (refused !== undefined) return [{ text: `Cannot be played: ${refused}` }];
   const make = (seed: number): string =>

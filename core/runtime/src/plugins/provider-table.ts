@@ -19,6 +19,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "environment:nim": "@mrlm/environment-nim",
   "environment:openenv": "@mrlm/environment-openenv",
   "environment:ors": "@mrlm/environment-ors",
+  "environment:python-env": "@mrlm/environment-python",
   "environment:research": "@mrlm/environment-research",
   "environment:signals": "@mrlm/environment-signals",
   "environment:tools": "@mrlm/environment-tools",
