@@ -90,23 +90,27 @@ def same_as_pettingzoo():
     for seed in range(EPISODES):
         stream = random.Random(seed)
         own.reset(seed=seed)
-        env.reset(options={"task": f"train/{seed}"})
+        moves, ends = [], {}
         for agent in own.agent_iter():
-            observation, *expected, _ = own.last()
-            _, *found, _ = env.last()
-            assert (agent, expected) == (env.agent_selection, found), (
-                seed,
-                agent,
-                expected,
-                env.agent_selection,
-                found,
-            )
-            over = expected[1] or expected[2]
-            legal = [i for i, mask in enumerate(observation["action_mask"]) if mask]
-            action = None if over else stream.choice(legal)
-            own.step(action)
+            observation, *result, _ = own.last()
+            over = result[1] or result[2]
+            if over:
+                ends[agent] = result
+            else:
+                legal = [i for i, mask in enumerate(observation["action_mask"]) if mask]
+                moves.append((agent, stream.choice(legal)))
+            own.step(None if over else moves[-1][1])
+        env.reset(options={"task": f"train/{seed}"})
+        for agent, action in moves:
+            assert agent == env.agent_selection
             env.step(action)
-            turns += 1
+        # Agents that have ended may leave in another order.
+        found = {}
+        for agent in env.agent_iter():
+            _, *found[agent], _ = env.last()
+            env.step(None)
+        assert ends == found, (seed, ends, found)
+        turns += len(moves)
     env.close()
     return turns
 
