@@ -132,9 +132,15 @@ export default {
       "Tests of a plugin use the contract suites of @mrlm/testing.",
       {
         path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`],
-        pathNot: ["^plugins/", `^environments/(openenv|ors)${tests}`],
+        pathNot: ["^plugins/", `^environments/(openenv|ors)${tests}`, `^algorithms/engine-torch${tests}`],
       },
       { path: coreExcept("spec", "kit", "testing") },
+    ),
+    forbid(
+      "tests-of-the-engine-import-process-too",
+      "Tests of the set-up of the engine build environments of Python.",
+      { path: `^algorithms/engine-torch${tests}` },
+      { path: coreExcept("spec", "kit", "process", "testing") },
     ),
     forbid(
       "tests-of-bridges-serve-environments",

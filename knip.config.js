@@ -26,6 +26,7 @@ export default {
         "test/**/*.vllm.ts",
         "test/**/*.models.ts",
         "test/**/*.parity.ts",
+        "test/interop/python-env/reasoning-gym.ts",
         "test/python-client/environments/index.ts",
         "test/**/*.faults.ts",
         "test/**/*.ui.ts",

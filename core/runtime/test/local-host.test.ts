@@ -35,6 +35,22 @@ describe("environments", () => {
     });
   });
 
+  test("roles may depend on the options, and are one agent without them", async () => {
+    const roles = ({ goal }: { readonly goal: number }) => {
+      if (goal === 7) throw new Error("seven");
+      return Object.fromEntries(Array.from({ length: goal }, (_, i) => [`player_${i}`, {}]));
+    };
+    const host = await hostOf({ ...counterEnvironment(), roles } as EnvironmentDefinition<any>);
+    const rolesUnder = async (goal: number) =>
+      Object.keys((await host.describe({ id: "counter", options: { goal } })).roles);
+    expect(await rolesUnder(2)).toEqual(["player_0", "player_1"]);
+    expect(await rolesUnder(1)).toEqual(["player_0"]);
+    expect(await failure(rolesUnder(7))).toMatchObject({
+      code: "ENVIRONMENT_FAILED",
+      message: expect.stringMatching(/threw in roles.*seven/),
+    });
+  });
+
   test("options are checked before a session opens, and name the option", async () => {
     const host = await hostOf(counterEnvironment(), counterEnvironment({ id: "plain@1", options: undefined }));
     expect(await failure(host.open({ id: "counter", options: { goal: 0 } }))).toMatchObject({

@@ -279,7 +279,7 @@ def serve(lines, write):
 
 
 def main():
-    # What environments print goes to stderr, and they have no input: the pipes are those of the protocol.
+    # The pipes are those of the protocol: environments print to stderr, and have no input.
     lines = os.fdopen(os.dup(0), "rb")
     output = os.dup(1)
     os.dup2(2, 1)

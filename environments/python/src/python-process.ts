@@ -45,7 +45,7 @@ export interface WorkerMethods {
 
 type Result<Name extends keyof WorkerMethods> = ReturnType<WorkerMethods[Name]>;
 
-/** What a process loads, and its limits. */
+/** Environment that a process loads, and its limits. */
 export interface ProcessPlan {
   readonly executable: string;
   readonly load: Parameters<WorkerMethods["load"]>;

@@ -63,7 +63,7 @@ describe("a process", () => {
     expect(textOf(await (await begin()).act("go"))).toBe("step 1");
   });
 
-  test("of which a call is aborted goes on with others", async () => {
+  test("of which a call is aborted serves others", async () => {
     const begin = await faulty("Faulty", { kwargs: { case: "abort" } });
     const [one, other] = [await begin(), await begin()];
     const controller = new AbortController();

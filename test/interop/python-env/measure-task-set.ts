@@ -18,7 +18,7 @@ export const KWARGS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** What one set does. */
+/** Measurements of one set. */
 export interface MeasuredSet {
   readonly name: string;
   /** Mean score by its checker of its reference answers; `null`: it states none. */

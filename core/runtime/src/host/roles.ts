@@ -8,6 +8,7 @@ import {
   SINGLE_AGENT,
 } from "@mrlm/spec";
 import { quoted } from "../names/nearest.ts";
+import { describeThrown } from "../plugins/error-location.ts";
 
 /** Roles of an environment by id. */
 export type Roles = Readonly<Record<RoleId, Role>>;
@@ -22,13 +23,7 @@ const AGENT_NUMBER = /^#[1-9][0-9]*$/;
  */
 export function rolesOf(definition: EnvironmentDefinition, options?: unknown): Roles {
   const { id } = definition;
-  const single: Roles = { [SINGLE_AGENT]: {} };
-  const roles =
-    typeof definition.roles !== "function"
-      ? (definition.roles ?? single)
-      : options === undefined
-        ? single
-        : definition.roles(options);
+  const roles = chosenRoles(definition, options);
   const ids = Object.keys(roles);
   if (ids.length === 0)
     throw new MrlmError("PLUGIN_INVALID", `Environment ${id} defines no roles.`, {
@@ -45,6 +40,20 @@ export function rolesOf(definition: EnvironmentDefinition, options?: unknown): R
       { ...(description ? { description } : {}), ...(many === true ? { many } : {}) },
     ]),
   );
+}
+
+function chosenRoles({ id, roles }: EnvironmentDefinition, options: unknown): Roles {
+  const single: Roles = { [SINGLE_AGENT]: {} };
+  if (typeof roles !== "function") return roles ?? single;
+  if (options === undefined) return single;
+  try {
+    return roles(options);
+  } catch (error) {
+    if (MrlmError.isInstance(error)) throw error;
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} threw in roles: ${describeThrown(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Returns the agents that exist at the start of an episode: one for each role without `many`. */
