@@ -31,6 +31,8 @@ type Context = EnvironmentContext<PublicTask, PrivateTask>;
 
 /** Score above which an answer counts as right: checkers add and divide. */
 const FULL = 1 - 1e-9;
+/** Reward of an answer that cannot be read. */
+const WRONG = score(0, { score: 0, unreadable: 1 });
 
 /** One question of reasoning-gym, one answer, which its own checker scores. */
 export class ReasoningEnvironment implements SimulatedEnvironment {
@@ -53,13 +55,35 @@ export class ReasoningEnvironment implements SimulatedEnvironment {
 
   async step({ message }: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
     const answer = answerIn(messageText(message), this.#options.answer_tag);
-    if (answer === undefined) return ended(score(0, { score: 0, unreadable: 1 }));
-    const { seed, index = 0 } = this.#task.public;
+    return ended(answer === undefined ? WRONG : await this.#reward(answer, signal));
+  }
+
+  /**
+   * Scores an answer. Where its checker fails and can score the reference answer, or an empty one without it, the answer is what it cannot read, and wrong: it
+   * raises, returns no finite number, ends its process or takes too long. Else the reward is unscored.
+   */
+  async #reward(answer: string, signal: AbortSignal): Promise<Reward> {
+    const { public: place, private: hidden } = this.#task;
+    const { name, partial_credit: isPartial } = this.#options;
+    const scoreOf = async (text: string): Promise<number> => {
+      const value = await this.#pool.ask("score", [place.seed, place.index ?? 0, text], signal);
+      if (typeof value !== "string") return Number(value);
+      throw new MrlmError(
+        "BRIDGE_REWARD_INVALID",
+        `The checker of \`${name}\` returned ${value}, which is no finite number.`,
+      );
+    };
     try {
-      return ended(rewardOf(await this.#pool.ask("score", [seed, index, answer], signal), this.#options));
+      const value = await scoreOf(answer);
+      return score(isPartial ? value : Number(value >= FULL), { score: value });
     } catch (error) {
       if (signal.aborted || !MrlmError.isInstance(error)) throw error;
-      return ended(unscored(error.code, error.message));
+      const isWrong = await scoreOf(hidden.answer ?? "").then(
+        () => true,
+        () => false,
+      );
+      signal.throwIfAborted();
+      return isWrong ? WRONG : unscored(error.code, error.message);
     }
   }
 }
@@ -81,16 +105,6 @@ export function answerIn(text: string, tag: string): string | undefined {
   const end = text.lastIndexOf(`</${tag}>`);
   const begin = end < 0 ? -1 : text.lastIndexOf(`<${tag}>`, end);
   return begin < 0 ? undefined : text.slice(begin + tag.length + 2, end).trim();
-}
-
-function rewardOf(value: number | boolean | string, { name, partial_credit: isPartial }: PythonOptions): Reward {
-  if (typeof value === "string")
-    return unscored(
-      "BRIDGE_REWARD_INVALID",
-      `The checker of \`${name}\` returned ${value}, which is no finite number.`,
-    );
-  const number = Number(value);
-  return score(isPartial ? number : Number(number >= FULL), { score: number });
 }
 
 /** Returns the reference answer of a task. Rejects with DEMONSTRATION_REFUSED for a set without reference answers. */

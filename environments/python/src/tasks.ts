@@ -33,8 +33,8 @@ export function pythonTasks(options: PythonOptions, pool: PythonPool): TaskSourc
 }
 
 /**
- * Returns the first entry of a sequence whose question belongs to the split: a hash of the question decides, so that splits cannot overlap where entries of
- * several seeds are equal. The sequences of two tasks have no entry in common.
+ * Returns the first entry of a sequence whose question belongs to the split: a hash of its words in any order decides, so that splits cannot overlap where
+ * entries of several seeds are equal, or list the same parts in another order. The sequences of two tasks have no entry in common.
  */
 async function entryTask(
   { name, seeds, task_seed: first }: PythonOptions,
@@ -48,7 +48,7 @@ async function entryTask(
     try {
       const { question, answer } = await pool.ask("entry", [seed, index]);
       failures = 0;
-      const isEval = (hash128(question, 0)[0] >>> 0) / 2 ** 32 < EVAL_SHARE;
+      const isEval = (hash128(wordsOf(question), 0)[0] >>> 0) / 2 ** 32 < EVAL_SHARE;
       if (isEval === (split === "eval"))
         return { public: { question, seed, index }, private: answer === null ? {} : { answer } };
     } catch (error) {
@@ -61,4 +61,8 @@ async function entryTask(
     `The set \`${name}\` made no task of split "${split}" in ${MAX_DRAWS} draws: these options allow too few different questions.`,
     { hint: "State `kwargs` with which the set makes more different questions." },
   );
+}
+
+function wordsOf(question: string): string {
+  return (question.toLowerCase().match(/[\p{L}\p{N}]+|[\p{S}*/%-]/gu) ?? []).toSorted().join(" ");
 }

@@ -88,3 +88,23 @@ class Echo:
 
     def close(self):
         pass
+
+
+class Checked:
+    """Set of tasks whose checker fails at some answers."""
+
+    def __init__(self, seed, size, broken=False):
+        self.broken = broken
+
+    def __getitem__(self, index):
+        return {"question": f"What is {index}?", "answer": str(index), "metadata": {}}
+
+    def score_answer(self, answer, entry):
+        if self.broken or answer == "raise":
+            raise ValueError(answer)
+        if answer == "exit":
+            os._exit(3)
+        if answer == "spin":
+            while True:
+                pass
+        return float("nan") if answer == "nan" else float(answer == entry["answer"])
