@@ -82,7 +82,6 @@ export class PythonProcess {
     const env = {
       ...Object.fromEntries(kept),
       ...{ PYTHONNOUSERSITE: "1", PYTHONSAFEPATH: "1", PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" },
-      PYTHONDONTWRITEBYTECODE: process.env["PYTHONDONTWRITEBYTECODE"],
       // Processes are the unit of parallel work.
       ...{ OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1", MKL_NUM_THREADS: "1" },
       // Environments with a window find no display.
@@ -188,8 +187,12 @@ export class PythonProcess {
     const listeners = new Set<(body: unknown) => void>();
     const { stdin } = this.#child.process;
     onLines(this.#child, (line, from) => {
-      if (from === "stdout") for (const listener of listeners) listener(parseJson(line));
-      else {
+      if (from === "stdout") {
+        const message = messageIn(line);
+        // A process that ends writes half a line; one that lives would answer no more.
+        if (message === undefined) this.#child.kill();
+        else for (const listener of listeners) listener(message);
+      } else {
         this.#stderr.push(line.slice(0, QUOTED));
         if (this.#stderr.length > 40) this.#stderr.shift();
       }
@@ -213,5 +216,14 @@ export class PythonProcess {
         return () => void listeners.delete(listener);
       },
     };
+  }
+}
+
+/** Returns the message of a line; `undefined` for one that is no JSON. */
+function messageIn(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
   }
 }

@@ -50,6 +50,12 @@ describe("a process", () => {
     expect(textOf(await third.act("go"))).toBe("step 1");
   });
 
+  test("that ends in the middle of a message is one that has ended", async () => {
+    const begin = await faulty("Faulty", { kwargs: { case: "half" } });
+    expect(await (await begin()).act("half")).toMatchObject(unscored("BRIDGE_LOST", /ended/));
+    expect(textOf(await (await begin()).act("go"))).toBe("step 1");
+  });
+
   test("that hangs in a step is killed after step_seconds: that episode timed out, those behind it are lost", async () => {
     const begin = await faulty("Faulty", { step_seconds: 0.5 });
     const episodes = [await begin(), await begin(), await begin()] as const;

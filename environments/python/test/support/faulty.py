@@ -1,5 +1,6 @@
 """Environments with faults, and spaces whose actions come back as text."""
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -37,6 +38,12 @@ class Faulty:
         if command == "spin":
             while True:
                 pass
+        if command == "half":
+            # Another code of the process finds the pipe of the protocol.
+            for descriptor in range(3, 20):
+                with contextlib.suppress(OSError):
+                    os.write(descriptor, b'{"type": "resu')
+            os._exit(4)
         if command == "crash":
             ctypes.string_at(0)
         if command == "read":
