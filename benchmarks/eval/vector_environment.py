@@ -16,7 +16,7 @@ if __name__ == "__main__":
     vector.reset(seed=0)
     actions = numpy.zeros(processes, dtype=numpy.int64)
 
-    def play(duration):
+    def play(duration: float) -> float:
         begin, steps = time.perf_counter(), 0
         while time.perf_counter() - begin < duration:
             actions[:] = steps % 2

@@ -6,6 +6,8 @@ Spaces are recognised by the names of their classes: environments without gymnas
 import json
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
 # Characters of an observation. A larger one is an image, or another array that no model can read as text.
 MAX_TEXT = 1 << 18
@@ -23,7 +25,7 @@ class UnreadableError(Exception):
     """Text of a policy that is no action of the space."""
 
 
-def plain(value, depth=0):
+def plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON: arrays as lists, numbers with six significant digits."""
     if depth > MAX_DEPTH:
         raise ValueError(f"an observation has more than {MAX_DEPTH} levels")
@@ -44,13 +46,13 @@ def plain(value, depth=0):
     return str(value)
 
 
-def kind_of(space):
+def kind_of(space: Any) -> str:
     """Return the name of the class of a space that has a form, also of a subclass or of another library."""
     names = [each.__name__ for each in type(space).__mro__]
     return next((name for name in names if name in READERS), "Text")
 
 
-def describe_space(space):
+def describe_space(space: Any) -> str:
     """Describe the actions of a space in words."""
     kind = kind_of(space)
     if kind == "Discrete":
@@ -73,7 +75,7 @@ def describe_space(space):
     return "a text"
 
 
-def read_discrete(space, value):
+def read_discrete(space: Any, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise UnreadableError("it is no integer")
     first = int(getattr(space, "start", 0))
@@ -82,7 +84,7 @@ def read_discrete(space, value):
     return value
 
 
-def read_array(space, value):
+def read_array(space: Any, value: Any) -> Any:
     import numpy
 
     if not numbers_only(value):
@@ -104,7 +106,7 @@ def read_array(space, value):
     return array
 
 
-def numbers_only(value, depth=0):
+def numbers_only(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list):
         return depth < MAX_DEPTH and all(numbers_only(each, depth + 1) for each in value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -112,20 +114,20 @@ def numbers_only(value, depth=0):
     return math.isfinite(value) and abs(value) < 2**53
 
 
-def read_tuple(space, value):
+def read_tuple(space: Any, value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list) or len(value) != len(space.spaces):
         raise UnreadableError(f"it is no list of {len(space.spaces)} values")
     return tuple(read_value(each, part) for each, part in zip(space.spaces, value, strict=True))
 
 
-def read_dict(space, value):
+def read_dict(space: Any, value: Any) -> dict[str, Any]:
     names = list(space.keys())
     if not isinstance(value, dict) or sorted(value) != sorted(names):
         raise UnreadableError(f"it is no object with {', '.join(names)}")
     return {name: read_value(space[name], value[name]) for name in names}
 
 
-def read_text(space, value):
+def read_text(space: Any, value: Any) -> str:
     if not isinstance(value, str):
         raise UnreadableError("it is no text")
     if hasattr(space, "contains") and not space.contains(value):
@@ -133,7 +135,7 @@ def read_text(space, value):
     return value
 
 
-READERS = {
+READERS: dict[str, Callable[[Any, Any], Any]] = {
     "Discrete": read_discrete,
     "Box": read_array,
     "MultiDiscrete": read_array,
@@ -144,11 +146,11 @@ READERS = {
 }
 
 
-def read_value(space, value):
+def read_value(space: Any, value: Any) -> Any:
     return READERS[kind_of(space)](space, value)
 
 
-def read_action(space, text):
+def read_action(space: Any, text: str) -> Any:
     """Read the action in the text of a policy: the content of its last <action>, else the whole text.
 
     Raises UnreadableError for a text that is no action. An environment without a space takes the text itself.
@@ -171,10 +173,10 @@ def read_action(space, text):
     return read_value(space, value)
 
 
-def uncoloured(shown):
+def uncoloured(shown: Any) -> str:
     """Write the colours of a rendered text as words, `[S:red]`: they show places."""
 
-    def name(found):
+    def name(found: re.Match[str]) -> str:
         codes = [int(code) for code in found[1].split(";") if code]
         colours = [_COLOURS[code % 10] for code in codes if code // 10 in (3, 4, 9, 10) and code % 10 < len(_COLOURS)]
         return f"[{found[2]}:{colours[-1]}]" if colours else found[2]
@@ -182,7 +184,7 @@ def uncoloured(shown):
     return _CODE.sub("", _COLOURED.sub(name, str(shown))).strip("\n")
 
 
-def render(environment, observation):
+def render(environment: Any, observation: Any) -> str:
     """Return an observation as text: the rendered text of an environment in the mode `ansi`, a text, else JSON."""
     if getattr(environment, "render_mode", None) == "ansi":
         text = uncoloured(environment.render())
@@ -200,7 +202,7 @@ def render(environment, observation):
     return text
 
 
-def number(value):
+def number(value: Any) -> float | str:
     """Return a reward as JSON: what is no finite number as a text, which the other side refuses."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, (bool, int, float)) and math.isfinite(value):

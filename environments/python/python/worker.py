@@ -12,6 +12,9 @@ import os
 import random
 import sys
 import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -30,10 +33,12 @@ class OptionsError(Exception):
     """Options that this worker cannot serve."""
 
 
-def load_target(name, file):
+def load_target(name: str, file: str | None) -> Any:
     """Return the factory that a name means, or None where a library is to resolve it."""
     if file is not None:
         spec = importlib.util.spec_from_file_location("mrlm_environment", file)
+        if spec is None or spec.loader is None:
+            raise OptionsError(f"{file} is no file of Python.")
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         sys.path.insert(0, os.path.dirname(file))
@@ -46,30 +51,42 @@ def load_target(name, file):
     return getattr(module, attribute, None)
 
 
-def member(module, name):
+def member(module: Any, name: str) -> Any:
     """Return a member of a module."""
     if not hasattr(module, name):
         raise OptionsError(f"{module.__file__} has no `{name}`.")
     return getattr(module, name)
 
 
-class Games:
+class Games(ABC):
     """Environments that are reset and step, by the number of an episode."""
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
-        self.running = {}
+        self.running: dict[int, Any] = {}
         self.idle = [make()]
         self.facts = self.describe(self.idle[0])
 
-    def reset(self, instance, seed):
+    @abstractmethod
+    def describe(self, game: Any) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def space(self, game: Any) -> Any: ...
+
+    @abstractmethod
+    def begin(self, game: Any, seed: int) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def act(self, game: Any, action: Any) -> dict[str, Any]: ...
+
+    def reset(self, instance: int, seed: int) -> dict[str, Any]:
         self.close(instance)
         game = self.idle.pop() if self.idle else self.make()
         result = self.begin(game, seed)
         self.running[instance] = game
         return result
 
-    def step(self, instance, text):
+    def step(self, instance: int, text: str) -> dict[str, Any]:
         # An environment that raises is not used again.
         game = self.running.pop(instance)
         try:
@@ -81,7 +98,7 @@ class Games:
         self.running[instance] = game
         return result
 
-    def close(self, instance):
+    def close(self, instance: int) -> None:
         game = self.running.pop(instance, None)
         if game is not None and len(self.idle) < KEPT_IDLE:
             self.idle.append(game)
@@ -92,7 +109,7 @@ class Games:
 class Gymnasium(Games):
     """Environments with the interface of gymnasium: `reset(seed=...)`, and `step(action)` with five results."""
 
-    def __init__(self, name, file, kwargs):
+    def __init__(self, name: str, file: str | None, kwargs: dict[str, Any]) -> None:
         target = load_target(name, file)
         if target is None:
             import gymnasium
@@ -101,18 +118,18 @@ class Gymnasium(Games):
         else:
             super().__init__(lambda: target(**kwargs))
 
-    def space(self, game):
+    def space(self, game: Any) -> Any:
         return getattr(game, "action_space", None)
 
-    def describe(self, game):
+    def describe(self, game: Any) -> dict[str, Any]:
         space = self.space(game)
         return {"agents": ["agent"], "actions": None if space is None else describe_space(space)}
 
-    def begin(self, game, seed):
+    def begin(self, game: Any, seed: int) -> dict[str, Any]:
         observation, _ = game.reset(seed=seed)
         return {"agent": "agent", "text": render(game, observation), "rewards": {}, "terminated": [], "truncated": []}
 
-    def act(self, game, action):
+    def act(self, game: Any, action: Any) -> dict[str, Any]:
         observation, reward, has_terminated, has_truncated, _ = game.step(action)
         return {
             "agent": "" if has_terminated or has_truncated else "agent",
@@ -126,13 +143,13 @@ class Gymnasium(Games):
 class PettingZoo(Games):
     """Games with the interface of PettingZoo: AEC, or parallel, whose agents then act in turn."""
 
-    def __init__(self, name, file, kwargs):
+    def __init__(self, name: str, file: str | None, kwargs: dict[str, Any]) -> None:
         target = load_target(name, file)
         if target is None:
             module = importlib.import_module(name)
             target = module.env if hasattr(module, "env") else member(module, "parallel_env")
 
-        def make():
+        def make() -> Any:
             game = target(**kwargs)
             if hasattr(game, "last"):
                 return game
@@ -142,10 +159,10 @@ class PettingZoo(Games):
 
         super().__init__(make)
 
-    def space(self, game, agent=None):
+    def space(self, game: Any, agent: str | None = None) -> Any:
         return game.action_space(agent or game.agent_selection) if hasattr(game, "action_space") else None
 
-    def describe(self, game):
+    def describe(self, game: Any) -> dict[str, Any]:
         agents = list(game.possible_agents)
         spaces = [self.space(game, agent) for agent in agents]
         described = [None if space is None else describe_space(space) for space in spaces]
@@ -154,17 +171,19 @@ class PettingZoo(Games):
         texts = zip(agents, described, strict=True)
         return {"agents": agents, "actions": "; ".join(f"{agent}: {text or 'a text'}" for agent, text in texts)}
 
-    def begin(self, game, seed):
+    def begin(self, game: Any, seed: int) -> dict[str, Any]:
         game.reset(seed=seed)
         return self.turn(game)
 
-    def act(self, game, action):
+    def act(self, game: Any, action: Any) -> dict[str, Any]:
         game.step(action)
         return self.turn(game)
 
-    def turn(self, game):
+    def turn(self, game: Any) -> dict[str, Any]:
         """Return the next agent and its observation, with the rewards and ends of agents since the last action."""
-        rewards, terminated, truncated = {}, [], []
+        rewards: dict[str, float | str] = {}
+        terminated: list[str] = []
+        truncated: list[str] = []
         result = {"agent": "", "text": "", "rewards": rewards, "terminated": terminated, "truncated": truncated}
         while game.agents:
             agent = game.agent_selection
@@ -180,7 +199,7 @@ class PettingZoo(Games):
 class ReasoningGym:
     """Task sets with the interface of reasoning-gym: entries by index, and `score_answer`."""
 
-    def __init__(self, name, file, kwargs):
+    def __init__(self, name: str, file: str | None, kwargs: dict[str, Any]) -> None:
         self.make = load_target(name, file)
         if self.make is None:
             import reasoning_gym
@@ -194,24 +213,24 @@ class ReasoningGym:
                 specs = [reasoning_gym.composite.DatasetSpec(**{"config": {}, **each}) for each in kwargs["datasets"]]
                 kwargs = {**kwargs, "datasets": specs}
         self.kwargs = kwargs
-        self.sets = {}
-        self.entries = {}
-        self.facts = {"agents": [], "actions": None}
+        self.sets: dict[int, Any] = {}
+        self.entries: dict[tuple[int, int], tuple[Any, dict[str, Any]]] = {}
+        self.facts: dict[str, Any] = {"agents": [], "actions": None}
 
-    def data(self, seed):
+    def data(self, seed: int) -> Any:
         if seed not in self.sets:
             forget_first(self.sets, KEPT_SETS)
             seed_streams(seed, -1)
             self.sets[seed] = self.make(seed=seed, size=CHUNK, **self.kwargs)
         return self.sets[seed]
 
-    def entry_of(self, seed, index):
+    def entry_of(self, seed: int, index: int) -> tuple[Any, dict[str, Any]]:
         if (seed, index) not in self.entries:
             forget_first(self.entries, KEPT_ENTRIES)
             self.entries[seed, index] = self.make_entry(seed, index)
         return self.entries[seed, index]
 
-    def make_entry(self, seed, index):
+    def make_entry(self, seed: int, index: int) -> tuple[Any, dict[str, Any]]:
         """Make an entry by `seed + index`, as most sets do. Those that make a list at first begin another set."""
         data = self.data(seed)
         seed_streams(seed, index)
@@ -224,36 +243,36 @@ class ReasoningGym:
         seed_streams(seed, index)
         return data, data[index % CHUNK]
 
-    def entry(self, seed, index):
+    def entry(self, seed: int, index: int) -> dict[str, Any]:
         _, entry = self.entry_of(seed, index)
         answer = entry.get("answer")
         return {"question": entry["question"], "answer": answer if isinstance(answer, str) else None}
 
-    def score(self, seed, index, answer):
+    def score(self, seed: int, index: int, answer: str) -> float | str:
         data, entry = self.entry_of(seed, index)
         seed_streams(seed, index)
         return number(data.score_answer(answer, entry))
 
 
-def seed_streams(seed, index):
+def seed_streams(seed: int, index: int) -> None:
     """Seed the streams that all code of a process shares: sets that draw from them are then equal in every process."""
     random.seed(f"{seed}/{index}")
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed((seed * 1_000_003 + index) % 2**32)
 
 
-def forget_first(kept, most):
+def forget_first(kept: dict[Any, Any], most: int) -> None:
     """Make room for one more in a dictionary, whose first key is the oldest."""
     while len(kept) >= most:
         del kept[next(iter(kept))]
 
 
-KINDS = {"gymnasium": Gymnasium, "pettingzoo": PettingZoo, "reasoning_gym": ReasoningGym}
+KINDS: dict[str, Callable[..., Any]] = {"gymnasium": Gymnasium, "pettingzoo": PettingZoo, "reasoning_gym": ReasoningGym}
 
 
-def serve(lines, write):
+def serve(lines: Iterable[bytes], write: Callable[[dict[str, Any]], None]) -> None:
     """Answer calls until the input ends."""
-    served = None
+    served: Any = None
     for line in lines:
         message = json.loads(line)
         if message["type"] != "call":
@@ -278,7 +297,7 @@ def serve(lines, write):
             )
 
 
-def main():
+def main() -> None:
     # The pipes are those of the protocol: environments print to stderr, and have no input.
     lines = os.fdopen(os.dup(0), "rb")
     output = os.dup(1)
@@ -287,7 +306,7 @@ def main():
     os.dup2(null, 0)
     os.close(null)
 
-    def write(message):
+    def write(message: dict[str, Any]) -> None:
         rest = memoryview(json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
         while len(rest) > 0:
             rest = rest[os.write(output, rest) :]
