@@ -29,6 +29,14 @@ KEPT_ENTRIES = 256
 KEPT_IDLE = 256
 
 
+# Events of sys.audit (PEP 578) by which code leaves traces outside of its process.
+_REFUSED = (
+    *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "subprocess.Popen", "pty.spawn", "socket."),
+    *("ctypes.", "shutil.", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"),
+)
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
 class OptionsError(Exception):
     """Options that this worker cannot serve."""
 
@@ -213,6 +221,7 @@ class ReasoningGym:
                 specs = [reasoning_gym.composite.DatasetSpec(**{"config": {}, **each}) for each in kwargs["datasets"]]
                 kwargs = {**kwargs, "datasets": specs}
         self.kwargs = kwargs
+        self.guard = ScoreGuard()
         self.sets: dict[int, Any] = {}
         self.entries: dict[tuple[int, int], tuple[Any, dict[str, Any]]] = {}
         self.facts: dict[str, Any] = {"agents": [], "actions": None}
@@ -251,7 +260,26 @@ class ReasoningGym:
     def score(self, seed: int, index: int, answer: str) -> float | str:
         data, entry = self.entry_of(seed, index)
         seed_streams(seed, index)
-        return number(data.score_answer(answer, entry))
+        with self.guard:
+            return number(data.score_answer(answer, entry))
+
+
+class ScoreGuard:
+    """Refuses the usual ways out of the process to answers, which some checkers evaluate. It is no sandbox."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        sys.addaudithook(self.audit)
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        if self.is_on and (event.startswith(_REFUSED) or (event == "open" and args[2] & _WRITES)):
+            raise PermissionError(f"An answer must not cause {event}.")
+
+    def __enter__(self) -> None:
+        self.is_on = True
+
+    def __exit__(self, *error: object) -> None:
+        self.is_on = False
 
 
 def seed_streams(seed: int, index: int) -> None:

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "@jest/globals";
 import type { JsonObject, StepResult } from "@mrlm/kit";
@@ -26,6 +29,19 @@ describe("a checker", () => {
       expect(await answered(answer)).toMatchObject({ rewards: { agent: wrong }, terminated: { agent: true } });
     },
   );
+
+  test("that evaluates answers starts nothing and writes nothing for them", async () => {
+    const path = join(tmpdir(), `mrlm-answer-${process.pid}`);
+    const python = (code: string): string => `eval __import__("os").${code}`;
+    const touch = JSON.stringify(`touch ${path}`);
+    const wrong = { scored: true, value: 0, components: { score: 0, unreadable: 1 } };
+    for (const code of [`system(${touch})`, `popen(${touch}).read()`, `open(${JSON.stringify(path)}, 65)`, "fork()"])
+      expect(await answered(python(code))).toMatchObject({ rewards: { agent: wrong } });
+    expect(existsSync(path)).toBe(false);
+    expect(await answered('eval open("/dev/null").read()')).toMatchObject({
+      rewards: { agent: { components: { score: 0 } } },
+    });
+  });
 
   test("that fails at the reference answer too: unscored", async () => {
     const failed = { scored: false, code: "BRIDGE_FAILED", message: expect.stringContaining("ValueError: 5") };

@@ -1,9 +1,11 @@
-"""Entries of task sets in another process: python compare.py library|worker SEED, with the sets as JSON on stdin.
+"""Entries of task sets in another process: python compare.py library|worker|code SEED, with the sets as JSON on stdin.
 
 Each set has a name, arguments, and the places (seed, index) of its first tasks. `library` makes them by reasoning-gym
 alone, in an order that SEED decides; `worker` by the code of python-env@1. The last line is JSON: a digest by name.
+With `code` the value is "code" where the checker runs the answer as code.
 """
 
+import contextlib
 import hashlib
 import json
 import random
@@ -45,6 +47,29 @@ def entries_of(name, kwargs, places):
     return [made[i] for i in range(len(places))]
 
 
+MARKER = "mrlm_marker"
+ran = False
+
+
+def audit(event, args):
+    global ran
+    if event == "exec" and (MARKER in args[0].co_names or MARKER in args[0].co_consts):
+        ran = True
+
+
+def runs_code(name, kwargs, place):
+    """Whether the checker executes code that it makes of an answer."""
+    global ran
+    data, entry = ReasoningGym(name, None, kwargs).entry_of(*place)
+    for text in (MARKER, f"{MARKER} + 1", f"[{MARKER}]"):
+        ran = False
+        with contextlib.suppress(Exception):
+            data.score_answer(text, entry)
+        if ran:
+            return "code"
+    return ""
+
+
 def digest(entries):
     text = "".join(
         f"{each['question']}\0{each['answer'] if isinstance(each['answer'], str) else ''}\1" for each in entries
@@ -52,10 +77,16 @@ def digest(entries):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+if how == "code":
+    sys.addaudithook(audit)
 digests = {}
 for each in json.load(sys.stdin):
     try:
-        digests[each["name"]] = digest(entries_of(each["name"], each["kwargs"], each["places"]))
+        found = each["name"], each["kwargs"]
+        if how == "code":
+            digests[each["name"]] = runs_code(*found, each["places"][0])
+        else:
+            digests[each["name"]] = digest(entries_of(*found, each["places"]))
     except Exception as error:
         digests[each["name"]] = f"{type(error).__name__}: {error}"
     print(each["name"], digests[each["name"]], file=sys.stderr, flush=True)

@@ -41,16 +41,22 @@ if (names.every((name) => all.has(name))) {
   const path = fileURLToPath(new URL("../../../environments/python/REASONING-GYM.md", import.meta.url));
   const sets = names.map((name) => all.get(name) as MeasuredSet);
   const asked = JSON.stringify(sets.map(({ name, places }) => ({ name, places, kwargs: KWARGS[name] ?? {} })));
-  const compare = (how: "library" | "worker", seed: string): Record<string, string> => {
+  const compare = (how: "library" | "worker" | "code", seed: string): Record<string, string> => {
     const args = [fileURLToPath(new URL("compare.py", import.meta.url)), how, seed];
     const env = { ...process.env, PYTHONHASHSEED: seed };
     const printed = execFileSync(values.python, args, { encoding: "utf8", input: asked, env });
     return JSON.parse(printed.trim().split("\n").at(-1) as string) as Record<string, string>;
   };
   const [worker, one, other] = [compare("worker", "0"), compare("library", "1"), compare("library", "2")];
+  const code = compare("code", "0");
   const compared = sets.map((set) => {
     const isSame = worker[set.name] === set.digest;
-    return { ...set, same: isSame, upstreamSame: one[set.name] === other[set.name] && one[set.name] === set.digest };
+    return {
+      ...set,
+      runsCode: code[set.name] === "code",
+      same: isSame,
+      upstreamSame: one[set.name] === other[set.name] && one[set.name] === set.digest,
+    };
   });
   writeFileSync(path, tableOf(version, compared, KWARGS));
   console.error(`written: ${path}`);

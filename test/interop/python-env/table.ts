@@ -14,6 +14,8 @@ export interface ComparedSet extends MeasuredSet {
   readonly same: boolean;
   /** Whether the library alone does, in processes with other hash seeds, other shared streams, and in another order. */
   readonly upstreamSame: boolean;
+  /** Whether its checker runs an answer as code. */
+  readonly runsCode: boolean;
 }
 
 /** Deviation of a set, with the lines of Python that show it. */
@@ -33,6 +35,7 @@ export function tableOf(
     .filter(({ all }) => all.length > 0);
   const refused = sets.filter((set) => set.refused !== undefined);
   const withAnswers = sets.filter(({ reference }) => reference !== null);
+  const code = sets.filter(({ runsCode }) => runsCode);
   const full = withAnswers.filter(({ reference }) => reference === 1);
   return `# Task sets of reasoning-gym ${version}
 
@@ -42,7 +45,7 @@ Made by \`test/interop/python-env/reasoning-gym.ts\`, which plays each set by \`
 - **empty**: largest score of an empty answer in them.
 - **same**: \`yes\`: a new process of \`python-env@1\` makes the same tasks, and so does the library alone in another process, with another \`PYTHONHASHSEED\` and in another order; \`here\`: only \`python-env@1\`,
   which seeds what a set draws from shared streams; \`no\`: neither.
-- **check**: findings of the checks of \`mrlm check\` with \`partial_credit: false\`.
+- **check**: findings of the checks of \`mrlm check\` with \`partial_credit: false\`; of sets that take half a second for a task, on 65 tasks.
 - **tasks**: digest of the first 20 training tasks.
 
 ${sets.length} sets: ${refused.length} refused, ${sets.length - withAnswers.length - refused.length} without a reference answer, ${full.length} of ${withAnswers.length} others whose reference answers all have the full score.
@@ -50,6 +53,10 @@ ${sets.length} sets: ${refused.length} refused, ${sets.length - withAnswers.leng
 | set | reference | empty | same | check | tasks |
 | --- | --- | --- | --- | --- | --- |
 ${sets.map(rowOf).join("\n")}
+
+## Answers that are run as code
+
+The checkers of these sets evaluate the answer: ${code.map(({ name }) => `\`${name}\``).join(", ")}. \`python-env@1\` refuses files, processes and sockets to them, which is no sandbox: see [security](README.md#security).
 
 ## Deviations
 
@@ -123,8 +130,8 @@ function deviationsOf(set: ComparedSet, kwargs: unknown): readonly Deviation[] {
       ? []
       : [
           {
-            text: `Entries of one seed differ between processes${same ? ". `python-env@1` sets PYTHONHASHSEED and seeds the shared streams, so that its tasks are the same." : "."}`,
-            script: `${make(0)}\nprint([hash(data[i]["question"] + str(data[i]["answer"])) % 10**6 for i in range(5)])  # differs under PYTHONHASHSEED=1 and another order`,
+            text: `Entries of one seed depend on \`PYTHONHASHSEED\`, on the stream that all code shares, or on what was made before.${same ? " `python-env@1` sets both: its tasks are the same." : ""}`,
+            script: `${make(0)}\nprint(data[0], data[1])  # run it with PYTHONHASHSEED=1 and 2, and with data[1] first`,
           },
         ]),
     ...findings.map((finding) => ({ text: `Check: ${finding}` })),

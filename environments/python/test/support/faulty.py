@@ -114,4 +114,6 @@ class Checked:
         if answer == "spin":
             while True:
                 pass
+        if answer.startswith("eval "):
+            eval(answer[5:])
         return float("nan") if answer == "nan" else float(answer == entry["answer"])
