@@ -52,6 +52,29 @@ else {
   describe("reasoning-gym", () => {
     const rows = rowsOf(readFileSync(join(ROOT, "environments/python/REASONING-GYM.md"), "utf8"));
 
+    test("the lines of each deviation print what they state", async () => {
+      const page = readFileSync(join(ROOT, "environments/python/REASONING-GYM.md"), "utf8");
+      const blocks = [...page.matchAll(/```python\n(.*?)```/gs)].map(([, code = ""]) => code);
+      const stated = blocks.filter((code) => /#\s+[\d.]+$/m.test(code) && !code.includes(", ...)"));
+      const program = `
+import contextlib, io, json, sys
+import reasoning_gym
+wrong = []
+for code in json.load(sys.stdin):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, {"reasoning_gym": reasoning_gym})
+    if abs(float(out.getvalue()) - float(code.rsplit("#", 1)[1])) > 1e-3:
+        wrong.append((code, out.getvalue()))
+print(json.dumps(wrong))
+`;
+      const running = run(found.python, ["-W", "ignore", "-c", program], { timeout: 280_000 });
+      running.child.stdin?.end(JSON.stringify(stated));
+      const { stdout } = await running;
+      expect(stated.length).toBeGreaterThan(10);
+      expect(JSON.parse(stdout.trim().split("\n").at(-1) as string)).toEqual([]);
+    }, 300_000);
+
     test("every task set of the installed version has a row", async () => {
       const program = "import json; from reasoning_gym.factory import DATASETS; print(json.dumps(sorted(DATASETS)))";
       const { stdout } = await run(found.python, ["-c", program]);

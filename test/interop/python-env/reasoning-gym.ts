@@ -2,13 +2,14 @@
  * node --conditions=mrlm-source test/interop/python-env/reasoning-gym.ts RESULTS [--python PATH] [NAME...]: plays every task set of reasoning-gym by python-env@1, and writes
  * environments/python/REASONING-GYM.md. RESULTS is a file of JSON lines, to which each measured set is added: sets that stand in it are not measured again.
  */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { fileURLToPath } from "node:url";
 import { KWARGS, type MeasuredSet, measureTaskSet } from "./measure-task-set.ts";
 import { tableOf } from "./table.ts";
 
+const run = promisify(execFile);
 const { values, positionals } = parseArgs({
   options: { python: { type: "string", default: "python3" } },
   allowPositionals: true,
@@ -41,14 +42,18 @@ if (names.every((name) => all.has(name))) {
   const path = fileURLToPath(new URL("../../../environments/python/REASONING-GYM.md", import.meta.url));
   const sets = names.map((name) => all.get(name) as MeasuredSet);
   const asked = JSON.stringify(sets.map(({ name, places }) => ({ name, places, kwargs: KWARGS[name] ?? {} })));
-  const compare = (how: "library" | "worker" | "code", seed: string): Record<string, string> => {
+  const compare = async (how: "library" | "worker" | "code", seed: string): Promise<Record<string, string>> => {
     const args = [fileURLToPath(new URL("compare.py", import.meta.url)), how, seed];
-    const env = { ...process.env, PYTHONHASHSEED: seed };
-    const printed = execFileSync(values.python, args, { encoding: "utf8", input: asked, env });
-    return JSON.parse(printed.trim().split("\n").at(-1) as string) as Record<string, string>;
+    const running = run(values.python, args, { env: { ...process.env, PYTHONHASHSEED: seed }, maxBuffer: 1 << 26 });
+    running.child.stdin?.end(asked);
+    return JSON.parse((await running).stdout.trim().split("\n").at(-1) as string) as Record<string, string>;
   };
-  const [worker, one, other] = [compare("worker", "0"), compare("library", "1"), compare("library", "2")];
-  const code = compare("code", "0");
+  const [worker, one, other, code] = await Promise.all([
+    compare("worker", "0"),
+    compare("library", "1"),
+    compare("library", "2"),
+    compare("code", "0"),
+  ]);
   const compared = sets.map((set) => {
     const isSame = worker[set.name] === set.digest;
     return {

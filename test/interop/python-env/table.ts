@@ -24,6 +24,39 @@ interface Deviation {
   readonly script?: string;
 }
 
+/** Causes of what checks found, as lines that print it without `mrlm`. */
+const CAUSES: Readonly<Record<string, Deviation>> = {
+  circuit_logic: {
+    text: "There are two answers: a constant one is right in half of the entries.",
+    script: 'print(sum(data[i]["answer"] == "0" for i in range(100)))  # 56',
+  },
+  coin_flip: {
+    text: "The answer 0 has the full score of almost every entry.",
+    script: 'print(sum(data.score_answer("0", data[i]) == 1 for i in range(100)))  # 95',
+  },
+  complex_arithmetic: {
+    text: "NaN has the full score: `min(1.0, math.exp(-nan))` is 1.",
+    script: 'print(data.score_answer("NaN", data[0]))  # 1.0',
+  },
+  game_of_life_halting: {
+    text: "Every text has the full score: `bool` of it is compared with `bool` of the reference answer.",
+    script: 'print(data.score_answer("x", data[0]))  # 1.0',
+  },
+  puzzle24: {
+    text: "The checker does not compare the numbers of an answer with those of the question.",
+    script: 'print(data.score_answer(data[0]["answer"], data[1]))  # 1.0',
+  },
+  sokoban: {
+    text: "The checker takes the letters of any text as moves: questions solve some of their own boards.",
+    script: 'print(sum(data.score_answer(data[i]["question"], data[i]) == 1 for i in range(100)))  # 1',
+  },
+  syllogism: {
+    text: "There are two answers: Yes is right in most entries.",
+    script: 'print(sum(data[i]["answer"] == "Yes" for i in range(100)))  # 71',
+  },
+  word_sequence_reversal: { text: "The search reverses lists, which solves this set: no fault." },
+};
+
 /** Returns the page with the table of all sets, and the deviations. */
 export function tableOf(
   version: string,
@@ -99,6 +132,7 @@ function shown(score: number): string {
 function deviationsOf(set: ComparedSet, kwargs: unknown): readonly Deviation[] {
   const { name, refused, reference, below, empty, findings, upstreamSame, same } = set;
   if (refused !== undefined) return [{ text: `Cannot be played: ${refused}` }];
+  const cause = CAUSES[name];
   const make = (seed: number): string =>
     `data = reasoning_gym.create_dataset("${name}", seed=${seed}, size=500${kwargs === undefined ? "" : ", ..."})`;
   return [
@@ -121,7 +155,10 @@ function deviationsOf(set: ComparedSet, kwargs: unknown): readonly Deviation[] {
     ...(empty > 0
       ? [
           {
-            text: `The checker gives an empty answer up to ${shown(empty)}: with \`partial_credit\` that is a reward for nothing.`,
+            text:
+              empty === 1
+                ? "An empty answer has the full score in some tasks: the reference answer is empty there, or the checker is at fault."
+                : `The checker gives an empty answer up to ${shown(empty)}: with \`partial_credit\` that is a reward for nothing.`,
             script: `${make(0)}\nprint(max(data.score_answer("", data[i]) for i in range(50)))  # ${shown(empty)}`,
           },
         ]
@@ -135,6 +172,9 @@ function deviationsOf(set: ComparedSet, kwargs: unknown): readonly Deviation[] {
           },
         ]),
     ...findings.map((finding) => ({ text: `Check: ${finding}` })),
+    ...(findings.length > 0 && cause !== undefined
+      ? [{ ...cause, ...(cause.script !== undefined && { script: `${make(0)}\n${cause.script}` }) }]
+      : []),
   ];
 }
 
