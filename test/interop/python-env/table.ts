@@ -74,7 +74,7 @@ export function tableOf(
 
 Made by \`test/interop/python-env/reasoning-gym.ts\`, which plays each set by \`python-env@1\` in the version ${version}. \`npm run test:interop -- python-env\` compares some rows.
 
-- **reference**: mean score, by the checker of the set, of the reference answers of the first 50 training tasks; \`none\`: the set states no answer.
+- **reference**: mean score, by the checker of the set, of the reference answers of the first 50 training tasks (\`knight_swap\`, whose entries take seconds: 12); \`none\`: the set states no answer.
 - **empty**: largest score of an empty answer in them.
 - **same**: \`yes\`: a new process of \`python-env@1\` makes the same tasks, and so does the library alone in another process, with another \`PYTHONHASHSEED\` and in another order; \`here\`: only \`python-env@1\`,
   which seeds what a set draws from shared streams; \`no\`: neither.
