@@ -10,6 +10,8 @@ const MAX_DRAWS = 500;
 const MAX_FAILURES = 8;
 /** Entries by which the identity of the questions of a set is chosen. */
 const COMPARED = 8;
+/** Different collections of words among them that are few. */
+const FEW_WORDS = 5;
 
 type KeyOf = (question: string) => string;
 
@@ -69,11 +71,11 @@ async function entryTask(
   );
 }
 
-/** Returns the identity of a question: its words in any order, or its whole text in sets whose questions all have the same words, such as boards of signs. */
+/** Returns the identity of a question: its words in any order, or its whole text in sets whose questions often have the same words, such as boards of signs. */
 async function keyOfSet({ task_seed: seed }: PythonOptions, pool: PythonPool): Promise<KeyOf> {
   const asked = Array.from({ length: COMPARED }, (_, index) => pool.ask("entry", [seed, index]).catch(() => undefined));
   const words = (await Promise.all(asked)).map((entry) => entry && wordsOf(entry.question));
-  return new Set(words).size === 1 ? (question) => question : wordsOf;
+  return new Set(words).size <= FEW_WORDS ? (question) => question : wordsOf;
 }
 
 function wordsOf(question: string): string {

@@ -90,4 +90,5 @@ for each in json.load(sys.stdin):
     except Exception as error:
         digests[each["name"]] = f"{type(error).__name__}: {error}"
     print(each["name"], digests[each["name"]], file=sys.stderr, flush=True)
-print(json.dumps(digests))
+# Some sets print dots.
+print(f"\n{json.dumps(digests)}")

@@ -42,6 +42,9 @@ const CAUSES: Readonly<Record<string, Deviation>> = {
     text: "Every text has the full score: `bool` of it is compared with `bool` of the reference answer.",
     script: 'print(data.score_answer("x", data[0]))  # 1.0',
   },
+  knight_swap: {
+    text: "Two boards without a solution differ in their signs, which the check does not read: no fault.",
+  },
   puzzle24: {
     text: "The checker does not compare the numbers of an answer with those of the question.",
     script: 'print(data.score_answer(data[0]["answer"], data[1]))  # 1.0',
