@@ -132,14 +132,18 @@ export default {
       "Tests of a plugin use the contract suites of @mrlm/testing.",
       {
         path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`],
-        pathNot: ["^plugins/", `^environments/(openenv|ors)${tests}`, `^algorithms/engine-torch${tests}`],
+        pathNot: [
+          "^plugins/",
+          `^environments/(openenv|ors)${tests}`,
+          `^(algorithms/engine-torch|environments/python)${tests}`,
+        ],
       },
       { path: coreExcept("spec", "kit", "testing") },
     ),
     forbid(
-      "tests-of-the-engine-import-process-too",
-      "Tests of the set-up of the engine build environments of Python.",
-      { path: `^algorithms/engine-torch${tests}` },
+      "tests-of-set-ups-import-process-too",
+      "Tests of a set-up build environments of Python.",
+      { path: `^(algorithms/engine-torch|environments/python)${tests}` },
       { path: coreExcept("spec", "kit", "process", "testing") },
     ),
     forbid(

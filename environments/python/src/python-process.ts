@@ -189,7 +189,7 @@ export class PythonProcess {
     onLines(this.#child, (line, from) => {
       if (from === "stdout") {
         const message = messageIn(line);
-        // A process that ends writes half a line; one that lives would answer no more.
+        // A process that ends writes half a line. One that runs would answer no more.
         if (message === undefined) this.#child.kill();
         else for (const listener of listeners) listener(message);
       } else {
