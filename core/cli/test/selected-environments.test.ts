@@ -8,7 +8,9 @@ test("a server offers bridges only where it names them, or belongs to a run", as
     const offered = async (chosen: Parameters<typeof selectedEnvironments>[1]) =>
       (await selectedEnvironments(plugins, chosen)).environments();
     const byDefault = await selectedEnvironments(plugins, undefined);
-    expect(byDefault.environments()).toEqual(plugins.environments().filter((id) => !/^(openenv|ors|python-env)@/.test(id)));
+    expect(byDefault.environments()).toEqual(
+      plugins.environments().filter((id) => !/^(openenv|ors|python-env)@/.test(id)),
+    );
     await expect(byDefault.environment("openenv")).rejects.toMatchObject({
       code: "ENVIRONMENT_NOT_FOUND",
       message: expect.stringContaining("--environments names it"),
