@@ -1,14 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
-import {
-  executableOf,
-  pipRunner,
-  readStamp,
-  type RunPip,
-  type RunProcess,
-  runProcess,
-} from "@mrlm/process/python";
+import { executableOf, pipRunner, readStamp, type RunPip, type RunProcess, runProcess } from "@mrlm/process/python";
 import { buildEnvironment, type EnvironmentPlan } from "../src/setup/build-environment.ts";
 import { type Extra, lockFiles } from "../src/setup/lock-files.ts";
 import { LOCKED } from "../src/torch/torch-build.ts";
