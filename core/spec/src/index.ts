@@ -64,6 +64,7 @@ export type { Renderer, SupervisedSequence } from "./renderer.ts";
 export type {
   AgentEnd,
   AgentTrajectory,
+  BranchRecord,
   Segment,
   StopReason,
   TokenSpan,

@@ -170,6 +170,7 @@ function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
+    determinism: described.determinism,
     ...defined({ dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };

@@ -115,6 +115,7 @@ async function prepareLearner(parts: StageParts, index: number, policy: PolicyId
         { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
       );
     definition.validate?.(options, environments, sampling);
+    if (found?.branches !== undefined) assertRepeatable(environments, definition.id);
     return found;
   });
   // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
@@ -191,6 +192,25 @@ function assertLearnsFromOlder({ mode, lag }: PlayMode, { uncorrected, maxStalen
   if (maxStaleness !== undefined && maxStaleness < lag) refuse(`refuses them: max_staleness is ${maxStaleness}`);
 }
 
+/** Throws CONFIG_INVALID where the actions of an episode cannot be repeated, and so no branch can be played. */
+function assertRepeatable(environments: StageParts["environments"], id: string): void {
+  for (const { ref, determinism, players } of environments) {
+    const outside = Object.values(typeof players === "object" ? players : {}).flatMap((player) =>
+      "isOutside" in player && player.isOutside ? player.name : [],
+    );
+    if (determinism === "full" && outside.length === 0) continue;
+    const reason =
+      determinism === "full"
+        ? `is played by ${outside.join(", ")}, which may answer otherwise when it is asked again`
+        : `has determinism "${determinism}"`;
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `${id} plays branches, which repeat the actions of an episode, and environment ${ref.id} ${reason}.`,
+      { hint: "Set another `credit`, such as credit: turn, or train on environments whose determinism is full." },
+    );
+  }
+}
+
 /** Throws CONFIG_INVALID where the learners of a stage cannot learn from the same play. */
 function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly PreparedLearner[]): void {
   const [first, ...others] = learners as [PreparedLearner, ...PreparedLearner[]];
@@ -210,7 +230,13 @@ function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly
     iterations: definition.iterations(options),
     ...(plan === undefined
       ? { groups: 0 }
-      : { groups: plan.groups, group_size: plan.groupSize, every: plan.every ?? 1 }),
+      : {
+          groups: plan.groups,
+          group_size: plan.groupSize,
+          every: plan.every ?? 1,
+          branches: plan.branches?.count ?? 0,
+          branch_every: plan.branches?.every ?? 0,
+        }),
   });
   const wanted = facts(first);
   for (const learner of others) {

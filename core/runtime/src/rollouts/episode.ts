@@ -15,6 +15,7 @@ import {
 import { traced } from "@mrlm/kit/service";
 import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
+import { assertReached, assertRepeated, assertSameState, repeatedSample } from "./branches.ts";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import { FATAL } from "./fatal-codes.ts";
@@ -79,14 +80,17 @@ async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boole
         record.truncate("turns");
         break;
       }
+      assertSameState(plan.branch, record.turnCount, observation);
       const player = playerOf(plan, observation.agent);
       const result =
         "open" in player
           ? await playScripted(scripted, player, ports, record, session, observation)
           : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
+      assertRepeated(plan.branch, record.turns);
       ({ observation } = result);
     }
+    assertReached(plan.branch, record.turnCount);
   } catch (error) {
     if (MrlmError.hasCode(error, ...FATAL) || (mayBeginAgain && error instanceof EpisodeLost)) throw error;
     record.fail(error);
@@ -126,7 +130,7 @@ async function playTurn(
     prompt,
     Math.min(room, observation.maxTokens ?? room),
   );
-  const sampled = await record.timed("sampling", () =>
+  const sample = (): Promise<SampleResult> =>
     traced(
       `chat ${model}`,
       () => requestAttributes(model, request),
@@ -136,8 +140,8 @@ async function playTurn(
         return result;
       },
       { kind: "client" },
-    ),
-  );
+    );
+  const sampled = repeatedSample(plan.branch, record.turnCount) ?? (await record.timed("sampling", sample));
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
   const response = record.choose(agent, sampled);

@@ -11,6 +11,7 @@ import type {
   SamplerHost,
 } from "@mrlm/spec/host";
 import { assignPlayers, playedBy } from "./assign-players.ts";
+import { BranchedEpisodes } from "./branched-episodes.ts";
 import { environmentSeed, type EpisodePlan, groupId } from "./episode-plan.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { policyOfPast } from "./past-versions.ts";
@@ -81,9 +82,11 @@ export class RolloutRunner implements Rollouts {
       return sampler;
     };
     const queue = new GroupQueue(plans, isDeterministic && request.isSingly !== true, request.isSingly === true);
+    const episodes = new BranchedEpisodes(request.branches, (plan, trajectory) => queue.add(plan, trajectory));
     const pool = new EpisodePool({
       plans,
-      concurrency,
+      // Branches take the places of the episodes: a caller that plays several requests at once has divided its places among them.
+      concurrency: request.branches === undefined ? concurrency : Math.min(concurrency, plans.length),
       isDeterministic,
       signal,
       samplerOf,
@@ -96,10 +99,12 @@ export class RolloutRunner implements Rollouts {
     });
     const playing = pool
       .play((plan, trajectory) => {
-        this.#examine(trajectory);
         this.#rewards.note(trajectory);
-        this.#tally.addEpisode(trajectory);
-        queue.add(plan, trajectory);
+        if (plan.branch === undefined) {
+          this.#examine(trajectory);
+          this.#tally.addEpisode(trajectory);
+        }
+        return episodes.add(plan, trajectory);
       })
       .then(
         () => queue.end(),

@@ -26,6 +26,11 @@ export const ERROR_CODES = {
     hint: "Report this to the author of the algorithm.",
     retryable: false,
   },
+  BRANCH_DIVERGED: {
+    meaning: "An environment answered otherwise when a branch repeated the actions of its episode.",
+    hint: "Correct the environment, or the `determinism` that it promises: `npx mrlm check` compares repeated episodes.",
+    retryable: false,
+  },
   CALL_OUT_OF_ORDER: {
     meaning: "A numbered call reached the engine after a later one.",
     hint: "Use one controlling client for each engine.",
