@@ -13,13 +13,16 @@ interface Branched {
 
 /** Joins episodes with their branches. */
 export class BranchedEpisodes {
-  readonly #branches: RolloutRequest["branches"];
+  readonly #branches: NonNullable<RolloutRequest["branches"]>;
   readonly #onWhole: (plan: EpisodePlan, trajectory: Trajectory) => void;
   /** Episodes whose branches are played, by the plan of each branch. */
   readonly #open = new Map<EpisodePlan, Branched>();
 
-  /** @param onWhole receives each episode with its branches; with `branches` undefined at once */
-  constructor(branches: RolloutRequest["branches"], onWhole: (plan: EpisodePlan, trajectory: Trajectory) => void) {
+  /** @param onWhole receives each episode with its branches */
+  constructor(
+    branches: NonNullable<RolloutRequest["branches"]>,
+    onWhole: (plan: EpisodePlan, trajectory: Trajectory) => void,
+  ) {
     this.#branches = branches;
     this.#onWhole = onWhole;
   }
@@ -35,7 +38,7 @@ export class BranchedEpisodes {
   }
 
   #begin(plan: EpisodePlan, trajectory: Trajectory): readonly EpisodePlan[] {
-    const plans = this.#branches === undefined ? [] : branchPlans(plan, trajectory, this.#branches);
+    const plans = branchPlans(plan, trajectory, this.#branches);
     const records = new Map(plans.map((each) => [each, undefined]));
     const branched = { plan, trajectory, records, left: plans.length };
     for (const each of plans) this.#open.set(each, branched);

@@ -47,9 +47,9 @@ export function branchPlans(
   );
 }
 
-/** Returns the recorded tokens of a turn that a branch repeats; `undefined` for its own turns, and for episodes that are no branches. */
-export function repeatedSample(branch: BranchStart | undefined, turn: number): SampleResult | undefined {
-  if (branch === undefined || turn >= branch.turn) return undefined;
+/** Returns the recorded tokens of a turn that a branch repeats; `undefined` for its own turns. */
+export function repeatedSample(branch: BranchStart, turn: number): SampleResult | undefined {
+  if (turn >= branch.turn) return undefined;
   const { agent, tokens: span, stopReason } = branch.of.turns[turn] as TurnRecord;
   // The other turn is no sampled one where the environment answered otherwise.
   if (span === undefined || stopReason === "exhausted") throw diverged(branch, turn);
@@ -65,8 +65,8 @@ export function repeatedSample(branch: BranchStart | undefined, turn: number): S
 }
 
 /** Throws BRANCH_DIVERGED unless the observation before the first own turn of a branch is the recorded one. */
-export function assertSameState(branch: BranchStart | undefined, turn: number, observation: Observation): void {
-  if (branch?.turn !== turn) return;
+export function assertSameState(branch: BranchStart, turn: number, observation: Observation): void {
+  if (turn !== branch.turn) return;
   const { agent, messages, isFresh, tools, state } = branch.of.turns[turn] as TurnRecord;
   const { stateKey } = observation.info ?? {};
   const shown = { ...observation, state: typeof stateKey === "string" ? stateKey : undefined };
@@ -80,15 +80,15 @@ export function assertSameState(branch: BranchStart | undefined, turn: number, o
 }
 
 /** Throws BRANCH_DIVERGED where the last turn of a branch repeats a recorded one and differs from it. */
-export function assertRepeated(branch: BranchStart | undefined, turns: readonly TurnRecord[]): void {
+export function assertRepeated(branch: BranchStart, turns: readonly TurnRecord[]): void {
   const turn = turns.length - 1;
-  if (branch === undefined || turn < 0 || turn >= branch.turn) return;
+  if (turn >= branch.turn) return;
   if (!isDeepStrictEqual(turns[turn], branch.of.turns[turn])) throw diverged(branch, turn);
 }
 
 /** Throws BRANCH_DIVERGED where a branch ended among the turns that it repeats. */
-export function assertReached(branch: BranchStart | undefined, turns: number): void {
-  if (branch !== undefined && turns <= branch.turn) throw diverged(branch, turns);
+export function assertReached(branch: BranchStart, turns: number): void {
+  if (turns <= branch.turn) throw diverged(branch, turns);
 }
 
 /** Returns the record of a branch that was played. */

@@ -73,6 +73,7 @@ async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boole
   const record = new EpisodeRecord(plan, (agent) => ports.renderer(modelOf(playerOf(plan, agent))), ports.prompts);
   const scripted = new ScriptedAgents(plan, ports.logger);
   const session = ports.session(plan);
+  const { branch } = plan;
   try {
     let observation = await record.timed("environment", () => session.reset());
     while (observation.agent !== "") {
@@ -80,17 +81,17 @@ async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boole
         record.truncate("turns");
         break;
       }
-      assertSameState(plan.branch, record.turnCount, observation);
+      if (branch !== undefined) assertSameState(branch, record.turnCount, observation);
       const player = playerOf(plan, observation.agent);
       const result =
         "open" in player
           ? await playScripted(scripted, player, ports, record, session, observation)
           : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
-      assertRepeated(plan.branch, record.turns);
+      if (branch !== undefined) assertRepeated(branch, record.turns);
       ({ observation } = result);
     }
-    assertReached(plan.branch, record.turnCount);
+    if (branch !== undefined) assertReached(branch, record.turnCount);
   } catch (error) {
     if (MrlmError.hasCode(error, ...FATAL) || (mayBeginAgain && error instanceof EpisodeLost)) throw error;
     record.fail(error);
@@ -141,7 +142,8 @@ async function playTurn(
       },
       { kind: "client" },
     );
-  const sampled = repeatedSample(plan.branch, record.turnCount) ?? (await record.timed("sampling", sample));
+  const repeated = plan.branch === undefined ? undefined : repeatedSample(plan.branch, record.turnCount);
+  const sampled = repeated ?? (await record.timed("sampling", sample));
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
   const response = record.choose(agent, sampled);

@@ -82,7 +82,8 @@ export class RolloutRunner implements Rollouts {
       return sampler;
     };
     const queue = new GroupQueue(plans, isDeterministic && request.isSingly !== true, request.isSingly === true);
-    const episodes = new BranchedEpisodes(request.branches, (plan, trajectory) => queue.add(plan, trajectory));
+    const add = (plan: EpisodePlan, trajectory: Trajectory): void => queue.add(plan, trajectory);
+    const branched = request.branches === undefined ? undefined : new BranchedEpisodes(request.branches, add);
     const pool = new EpisodePool({
       plans,
       // Branches take the places of the episodes: a caller that plays several requests at once has divided its places among them.
@@ -104,7 +105,9 @@ export class RolloutRunner implements Rollouts {
           this.#examine(trajectory);
           this.#tally.addEpisode(trajectory);
         }
-        return episodes.add(plan, trajectory);
+        if (branched !== undefined) return branched.add(plan, trajectory);
+        queue.add(plan, trajectory);
+        return [];
       })
       .then(
         () => queue.end(),
