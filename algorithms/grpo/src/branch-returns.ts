@@ -23,10 +23,8 @@ export function branchReport(groups: readonly TrajectoryGroup[]): {
   readonly metrics: Metrics;
   readonly notices: readonly string[];
 } {
-  const turns = groups.flatMap(({ trajectories }) =>
-    trajectories.flatMap((trajectory) => [...trajectory.turns.entries()]),
-  );
-  const branches = turns.flatMap(([turn, { branches: own = [] }]) => own.map((branch) => ({ turn, ...branch })));
+  const turns = groups.flatMap(({ trajectories }) => trajectories.flatMap((trajectory) => trajectory.turns));
+  const branches = turns.flatMap(({ branches: own = [] }) => own);
   const sum = (of: (branch: (typeof branches)[number]) => number): number =>
     branches.reduce((total, branch) => total + of(branch), 0);
   const errors = branches.flatMap(({ error }) => error ?? []);
@@ -38,7 +36,7 @@ export function branchReport(groups: readonly TrajectoryGroup[]): {
       "branches/unscored": sum(({ rewards }) => Number(Object.values(rewards).some(({ scored }) => !scored))),
       "branches/turns": sum((branch) => branch.turns),
       "branches/tokens": sum(({ tokens }) => tokens),
-      "branches/repeated_turns": sum(({ turn }) => turn),
+      "branches/repeated_turns": sum(({ repeated }) => repeated),
     },
     notices:
       first === undefined

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { score } from "@mrlm/kit";
+import { score, textMessage } from "@mrlm/kit";
 import type { JsonObject, TrajectoryGroup } from "@mrlm/kit/learning";
 import {
   type BigramOutcome,
@@ -101,8 +101,38 @@ describe("grpo with credit by branches on a bigram model", () => {
     const luck = { ...duel, create, determinism: "none" as const };
     await expect(trainBigram({ ...training(), environments: [luck] })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringMatching(/run.yaml.*grpo@1 plays branches.*duel@1 has determinism "none"/s),
+      message: expect.stringMatching(
+        /run.yaml.*grpo@1 plays branches.*duel@1 has determinism "none" and no snapshots here/s,
+      ),
     });
+  });
+
+  test("an environment that cannot be repeated has branches by its snapshots", async () => {
+    const luck: typeof letters = {
+      ...letters,
+      determinism: "none",
+      snapshots: true,
+      create: async (...given) => {
+        const made = await letters.create(...given);
+        let turns = 0;
+        const answer = { agent: "agent", message: textMessage("assistant", ""), finishReason: "stop" } as const;
+        return {
+          reset: (options) => ((turns = 0), made.reset({ ...options, task: "train/0" })),
+          step: (action, options) => (turns++, made.step(action, options)),
+          snapshot: async () => turns,
+          restore: async (state, options) => {
+            while (turns < Number(state)) {
+              turns++;
+              await made.step(answer, options);
+            }
+          },
+        };
+      },
+    };
+    const { reports, notices } = await trainBigram({ ...training({ steps: 1 }), environments: [luck] });
+    expect(reports[0]?.metrics).toMatchObject({ "branches/played": 64, "branches/failed": 0, "branches/turns": 96 });
+    expect(reports[0]?.metrics["branches/repeated_turns"]).toBe(0);
+    expect(notices.join()).not.toContain("branches");
   });
 
   test("branches that fail are named in a notice", async () => {
@@ -123,7 +153,7 @@ describe("grpo with credit by branches on a bigram model", () => {
     const failed = Number(reports[0]?.metrics["branches/failed"]);
     expect(failed).toBeGreaterThan(0);
     expect(notices.join("\n")).toContain(
-      `${failed} of 64 branches failed and were left out, the first with BRANCH_DIVERGED: `,
+      `${failed} of 64 branches failed and were left out, the first with ENVIRONMENT_FAILED: `,
     );
   });
 });

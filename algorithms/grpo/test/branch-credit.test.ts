@@ -4,16 +4,7 @@ import { grpoOptions, type GrpoOptions } from "../src/options.ts";
 import { RoleAverages } from "../src/role-averages.ts";
 import { rewardedGroups, toSamples } from "../src/samples.ts";
 import { asBranchedEpisode, type Branched, branchedPaths, type BranchOptions } from "./support/branched-world.ts";
-import {
-  addTo,
-  type Gradient,
-  type Path,
-  pathsOf,
-  scoreFunction,
-  tokenScores,
-  valueOf,
-  WORLD,
-} from "./support/enumerated-world.ts";
+import { addTo, type Gradient, type Path, pathsOf, tokenScores, valueOf, WORLD } from "./support/enumerated-world.ts";
 import { episode, group, options, segment, turn } from "./support/groups.ts";
 
 const CONTEXT = { policy: "policy", sampling: { temperature: 1, maxTokens: 8 } };
@@ -180,6 +171,7 @@ describe("branchAdvantages", () => {
     rewards: Object.fromEntries(Object.entries(rewards).map(([agent, reward]) => [agent, score(reward)])),
     turns: 1,
     tokens: 1,
+    repeated: 1,
   });
   const advantagesOf = (...members: ReturnType<typeof episode>[]): number[][] => {
     const chosen = options({ credit: "branch" });

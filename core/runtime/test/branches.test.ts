@@ -10,8 +10,13 @@ import { throughputEngine } from "./support/throughput-engine.ts";
 const BRANCHES = { count: 2, every: 1, policies: ["policy"] };
 
 /** Episodes of 2 to 4 turns, as the answers decide. Turn k earns 10^k, and more for longer answers. `wait` delays each step. */
-function worded(wait: () => Promise<void> = async () => undefined): EnvironmentDefinition {
+function worded(
+  wait: () => Promise<void> = async () => undefined,
+  changes: Partial<EnvironmentDefinition> = {},
+): EnvironmentDefinition {
   return counterEnvironment({
+    maxTurns: 4,
+    ...changes,
     create: () => {
       let texts: string[] = [];
       return {
@@ -30,6 +35,8 @@ function worded(wait: () => Promise<void> = async () => undefined): EnvironmentD
             terminated: isLast,
           });
         },
+        snapshot: async () => texts,
+        restore: async (state) => void (texts = state as string[]),
       };
     },
   }) as EnvironmentDefinition;
@@ -118,14 +125,12 @@ describe("branches", () => {
         open: async (...given) => {
           const session = await host.open(...given);
           most = Math.max(most, ++live);
-          return new Proxy(session, {
-            get: (target, property) =>
-              property === "close"
-                ? async () => (live--, target.close())
-                : Reflect.get(target, property, target) instanceof Function
-                  ? (Reflect.get(target, property, target) as () => unknown).bind(target)
-                  : Reflect.get(target, property, target),
-          });
+          return {
+            description: session.description,
+            reset: (options) => session.reset(options),
+            step: (action, options) => session.step(action, options),
+            close: () => (live--, session.close()),
+          };
         },
       });
     };
@@ -151,7 +156,7 @@ describe("branches", () => {
     expect(withoutSeconds(there.groups)).toEqual(withoutSeconds(here.groups));
   });
 
-  test("of an environment that answers otherwise fail with BRANCH_DIVERGED, and the episode stays", async () => {
+  test("of an environment that answers otherwise fail, and the episode stays", async () => {
     let opened = 0;
     const luck = counterEnvironment({
       create: () => {
@@ -174,7 +179,7 @@ describe("branches", () => {
       const branches = branchesOf(trajectory).flatMap((own) => own ?? []);
       expect(branches).toHaveLength(4);
       for (const { error, rewards } of branches) {
-        expect(error?.code).toBe("BRANCH_DIVERGED");
+        expect(error?.code).toBe("ENVIRONMENT_FAILED");
         expect(error?.message).toContain(`of episode ${trajectory.id}`);
         expect(rewards).toEqual({});
       }
@@ -204,7 +209,7 @@ describe("branches", () => {
       const { trajectories } = await play(luck, { tasks: ["train/0"] });
       for (const trajectory of trajectories)
         for (const { error } of branchesOf(trajectory).flatMap((own) => own ?? []))
-          expect(error?.code).toBe("BRANCH_DIVERGED");
+          expect(error?.message).toContain("differed when a branch repeated its actions");
     }
   });
 
@@ -248,5 +253,80 @@ describe("branches", () => {
     const { trajectories } = await play(broken, { tasks: ["train/0"] });
     expect(trajectories.map(({ error }) => error?.code)).toEqual(new Array(4).fill("ENVIRONMENT_FAILED"));
     expect(trajectories.flatMap(branchesOf).every((branches) => branches === undefined)).toBe(true);
+  });
+
+  describe("from snapshots", () => {
+    const withoutRepeated = (groups: unknown): unknown =>
+      JSON.parse(JSON.stringify(groups, (key, value: unknown) => (key === "repeated" ? undefined : value)));
+
+    test("are those of repeated actions, and the environment repeats no turn", async () => {
+      let steps = 0;
+      const count = async (): Promise<void> => void steps++;
+      const repeated = await play(worded(count));
+      const before = steps;
+      const restored = await play(worded(count, { snapshots: true }));
+      expect(withoutRepeated(withoutSeconds(restored.groups))).toEqual(
+        withoutRepeated(withoutSeconds(repeated.groups)),
+      );
+      const sum = ({ trajectories }: typeof repeated): number =>
+        trajectories
+          .flatMap((trajectory) => branchesOf(trajectory).flatMap((own) => own ?? []))
+          .reduce((all, each) => all + each.repeated, 0);
+      expect(sum(repeated)).toBeGreaterThan(20);
+      expect(sum(restored)).toBe(0);
+      expect(before - (steps - before)).toBe(sum(repeated));
+    });
+
+    test("start in environments without determinism, each in the state of its episode", async () => {
+      const luck = counterEnvironment({
+        determinism: "none",
+        snapshots: true,
+        create: () => {
+          let [turn, luck] = [0, 0];
+          return {
+            reset: async () => (([turn, luck] = [0, Math.random()]), observe([textMessage("user", "go")])),
+            step: async () => {
+              turn++;
+              return singleStep({
+                messages: turn === 3 ? [] : [textMessage("user", "on")],
+                reward: score(turn === 3 ? luck + (Math.random() < 0.5 ? 10 : 20) : 0),
+                terminated: turn === 3,
+              });
+            },
+            snapshot: async () => ({ turn, luck }),
+            restore: async (state) => (({ turn, luck } = state as { turn: number; luck: number }), undefined),
+          };
+        },
+      }) as EnvironmentDefinition;
+      const { trajectories } = await play(luck, { branches: { ...BRANCHES, count: 8 } });
+      for (const trajectory of trajectories) {
+        const { total } = trajectory.agents["agent"] as Trajectory["agents"][string];
+        const own = (total as { readonly value: number }).value % 10;
+        const earned = branchesOf(trajectory).flatMap((branches) =>
+          (branches ?? []).map(({ rewards }) => (rewards["agent"] as { readonly value: number }).value),
+        );
+        expect(earned).toHaveLength(16);
+        for (const each of earned) expect(each % 10).toBeCloseTo(own, 9);
+        expect(new Set(earned.map(Math.floor)).size).toBe(2);
+      }
+    });
+
+    test("a state that is no JSON value fails the episode", async () => {
+      const broken = worded(undefined, { snapshots: true });
+      const create: typeof broken.create = async (...given) => {
+        const made = await broken.create(...given);
+        return { ...made, snapshot: async () => Number.NaN };
+      };
+      const { trajectories } = await play({ ...broken, create });
+      for (const { error } of trajectories) expect(error?.code).toBe("ENVIRONMENT_FAILED");
+    });
+
+    test("a server has none: its branches repeat the actions", async () => {
+      const host = await localHost(worded(undefined, { snapshots: true }));
+      const remote = await overGrpc()(host);
+      const there = await play(worded(), {}, { host: remote });
+      await remote.close();
+      expect(withoutSeconds(there.groups)).toEqual(withoutSeconds((await play(worded())).groups));
+    });
   });
 });

@@ -26,6 +26,8 @@ export interface TrainingEnvironment {
   /** Whether `demonstrate` is available. */
   readonly hasDemonstrations: boolean;
   readonly determinism: Determinism;
+  /** Whether episodes can be played on from a snapshot, as in {@link EnvironmentDescription}. */
+  readonly snapshots?: boolean;
   /** Smallest and largest sum of the rewards of an agent in an episode, where it is known. */
   readonly rewardRange?: readonly [number, number];
   /** SHA-256 by file, as in {@link EnvironmentDescription}. */

@@ -62,9 +62,10 @@ export interface TurnRecord {
 export interface BranchRecord {
   /** Sum of the rewards that each agent earned after the repeated turns; a missing agent has earned 0. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
-  /** Numbers of its own turns and of the tokens that were sampled in them. */
+  /** Numbers of its own turns, of the tokens that were sampled in them, and of the turns that the environment repeated before: none with a snapshot. */
   readonly turns: number;
   readonly tokens: number;
+  readonly repeated: number;
   /** Set for a failed branch, which has no rewards. */
   readonly error?: NonNullable<Trajectory["error"]>;
 }

@@ -27,9 +27,9 @@ export function branchedPaths(
   for (const [turn, { state }] of steps.entries()) {
     const own = turn === 0 || turn % every !== 0 ? undefined : outcomesOf(world, state, world.turns - turn, failing);
     let played: { readonly probability: number; readonly records: Branches }[] = [{ probability: 1, records: [] }];
-    for (let i = 0; own !== undefined && i < count; i++)
+    for (let left = own === undefined ? 0 : count; left > 0; left--)
       played = played.flatMap(({ probability, records }) =>
-        own.map(([record, chance]) => ({ probability: probability * chance, records: [...records, record] })),
+        (own ?? []).map(([record, chance]) => ({ probability: probability * chance, records: [...records, record] })),
       );
     all = all.flatMap(({ probability, branches }) =>
       played.map((each) => ({
@@ -48,11 +48,11 @@ function outcomesOf(world: World, state: string, left: number, failing: number):
     chances.set(earned, (chances.get(earned) ?? 0) + probability);
   }
   const scored = [...chances].map(([earned, chance]): [Branches[number], number] => [
-    { rewards: { agent: score(earned) }, turns: 1, tokens: 1 },
+    { rewards: { agent: score(earned) }, turns: 1, tokens: 1, repeated: 1 },
     chance * (1 - failing),
   ]);
   const error = { code: "ENVIRONMENT_FAILED", message: "broken" };
-  return failing === 0 ? scored : [...scored, [{ rewards: {}, turns: 0, tokens: 0, error }, failing]];
+  return failing === 0 ? scored : [...scored, [{ rewards: {}, turns: 0, tokens: 0, repeated: 1, error }, failing]];
 }
 
 /** Returns a path as an episode with branches. */

@@ -194,6 +194,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: resolved.determinism ?? stated,
+    ...(definition.snapshots === true && { snapshots: true }),
     roles: rolesOf(definition),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },

@@ -171,7 +171,7 @@ function trainingEnvironment(
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
     determinism: described.determinism,
-    ...defined({ dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
+    ...defined({ snapshots: described.snapshots, dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }

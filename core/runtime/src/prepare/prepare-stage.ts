@@ -194,15 +194,15 @@ function assertLearnsFromOlder({ mode, lag }: PlayMode, { uncorrected, maxStalen
 
 /** Throws CONFIG_INVALID where the actions of an episode cannot be repeated, and so no branch can be played. */
 function assertRepeatable(environments: StageParts["environments"], id: string): void {
-  for (const { ref, determinism, players } of environments) {
+  for (const { ref, determinism, snapshots = false, players } of environments) {
     const outside = Object.values(typeof players === "object" ? players : {}).flatMap((player) =>
       "isOutside" in player && player.isOutside ? player.name : [],
     );
-    if (determinism === "full" && outside.length === 0) continue;
-    const reason =
-      determinism === "full"
-        ? `is played by ${outside.join(", ")}, which may answer otherwise when it is asked again`
-        : `has determinism "${determinism}"`;
+    const isRepeatable = determinism === "full" || snapshots;
+    if (isRepeatable && outside.length === 0) continue;
+    const reason = isRepeatable
+      ? `is played by ${outside.join(", ")}, which may answer otherwise when it is asked again`
+      : `has determinism "${determinism}" and no snapshots here`;
     throw new MrlmError(
       "CONFIG_INVALID",
       `${id} plays branches, which repeat the actions of an episode, and environment ${ref.id} ${reason}.`,

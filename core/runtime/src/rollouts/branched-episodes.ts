@@ -32,7 +32,7 @@ export class BranchedEpisodes {
     const branched = this.#open.get(plan);
     if (plan.branch === undefined || branched === undefined) return this.#begin(plan, trajectory);
     this.#open.delete(plan);
-    branched.records.set(plan, branchRecord(plan.branch, trajectory));
+    branched.records.set(plan, branchRecord(plan, trajectory));
     if (--branched.left === 0) this.#end(branched);
     return [];
   }
@@ -52,6 +52,8 @@ export class BranchedEpisodes {
       const turn = branch?.turn as number;
       byTurn.set(turn, [...(byTurn.get(turn) ?? []), record as BranchRecord]);
     }
+    // The plans of groups live as long as their request.
+    if (plan.states !== undefined) plan.states.steps.length = 0;
     this.#onWhole(plan, withBranches(trajectory, byTurn));
   }
 }

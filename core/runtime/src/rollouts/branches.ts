@@ -15,7 +15,7 @@ import { totalReward } from "./episode-record.ts";
 /**
  * Returns the plans of the branches of an episode, none if it failed. Their places in the order are behind that of the episode and before that of the next one.
  *
- * Which turns have branches follows from their numbers alone. A choice by what came later, such as the length of the episode, would make baselines depend on
+ * The number of a turn alone decides whether it has branches. A choice by what came later, such as the length of the episode, would make baselines depend on
  * the actions whose log-probabilities they multiply.
  */
 export function branchPlans(
@@ -54,7 +54,7 @@ export function repeatedSample(branch: BranchStart, turn: number): SampleResult 
   // The other turn is no sampled one where the environment answered otherwise.
   if (span === undefined || stopReason === "exhausted") throw diverged(branch, turn);
   const { segment, start, end } = span;
-  const { tokens, logprobs, versions } = branch.of.agents[agent]?.segments[segment] as Segment;
+  const { tokens, logprobs, versions } = (branch.of.agents[agent] as AgentTrajectory).segments[segment] as Segment;
   return {
     tokens: tokens.slice(start, end),
     logprobs: logprobs.slice(start, end),
@@ -64,7 +64,7 @@ export function repeatedSample(branch: BranchStart, turn: number): SampleResult 
   };
 }
 
-/** Throws BRANCH_DIVERGED unless the observation before the first own turn of a branch is the recorded one. */
+/** Throws ENVIRONMENT_FAILED unless the observation before the first own turn of a branch is the recorded one. */
 export function assertSameState(branch: BranchStart, turn: number, observation: Observation): void {
   if (turn !== branch.turn) return;
   const { agent, messages, isFresh, tools, state } = branch.of.turns[turn] as TurnRecord;
@@ -79,23 +79,25 @@ export function assertSameState(branch: BranchStart, turn: number, observation: 
   if (!isSame) throw diverged(branch, turn);
 }
 
-/** Throws BRANCH_DIVERGED where the last turn of a branch repeats a recorded one and differs from it. */
+/** Throws ENVIRONMENT_FAILED where the last turn of a branch repeats a recorded one and differs from it. */
 export function assertRepeated(branch: BranchStart, turns: readonly TurnRecord[]): void {
   const turn = turns.length - 1;
   if (turn >= branch.turn) return;
   if (!isDeepStrictEqual(turns[turn], branch.of.turns[turn])) throw diverged(branch, turn);
 }
 
-/** Throws BRANCH_DIVERGED where a branch ended among the turns that it repeats. */
+/** Throws ENVIRONMENT_FAILED where a branch ended among the turns that it repeats. */
 export function assertReached(branch: BranchStart, turns: number): void {
   if (turns <= branch.turn) throw diverged(branch, turns);
 }
 
 /** Returns the record of a branch that was played. */
-export function branchRecord({ turn }: BranchStart, { turns, agents, error }: Trajectory): BranchRecord {
+export function branchRecord({ branch, states }: EpisodePlan, { turns, agents, error }: Trajectory): BranchRecord {
+  const { turn } = branch as BranchStart;
   const own = turns.slice(turn);
   const played = {
     turns: own.length,
+    repeated: states === undefined ? turn : 0,
     tokens: own.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0),
   };
   if (error !== undefined) return { rewards: {}, ...played, error };
@@ -120,7 +122,7 @@ export function withBranches(
 
 function diverged({ of }: BranchStart, turn: number): MrlmError {
   return new MrlmError(
-    "BRANCH_DIVERGED",
-    `Environment ${of.environment} promises determinism "full", and turn ${turn + 1} of episode ${of.id} differed when a branch repeated its actions.`,
+    "ENVIRONMENT_FAILED",
+    `Turn ${turn + 1} of episode ${of.id} differed when a branch repeated its actions: environment ${of.environment}, or a script in it, is not deterministic.`,
   );
 }

@@ -1,5 +1,15 @@
 import { hash64 } from "@mrlm/kit/service";
-import type { AgentId, ModelId, RoleId, RolloutSampling, TaskId, Trajectory } from "@mrlm/spec";
+import type {
+  AgentId,
+  JsonValue,
+  ModelId,
+  Observation,
+  RoleId,
+  RolloutSampling,
+  StepResult,
+  TaskId,
+  Trajectory,
+} from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentRef, PlayedBy, RewardSharing } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
 
@@ -21,6 +31,12 @@ export interface BranchStart {
   readonly of: Trajectory;
   /** Index of the first turn that is not repeated. */
   readonly turn: number;
+}
+
+/** Observation and results of an environment in an episode, with its state after each step but the last. */
+export interface EpisodeStates {
+  first?: Observation;
+  readonly steps: { readonly result: StepResult; readonly snapshot: JsonValue | undefined }[];
 }
 
 /** Episode to play. */
@@ -46,6 +62,8 @@ export interface EpisodePlan {
   readonly rewardSharing: RewardSharing;
   /** Set for a branch of an episode. */
   readonly branch?: BranchStart;
+  /** States of the episode, in which its branches begin; absent where they repeat its actions. */
+  readonly states?: EpisodeStates;
   /** Largest number of tokens of a segment under this model. */
   tokenLimit(model: ModelId): number;
 }

@@ -1,5 +1,15 @@
 import { repeatedHistory } from "@mrlm/kit/service";
-import type { AgentId, Logger, ModelId, PolicyId, Renderer, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
+import type {
+  AgentId,
+  Logger,
+  ModelId,
+  MrlmError,
+  PolicyId,
+  Renderer,
+  Trajectory,
+  TrajectoryGroup,
+  TurnRecord,
+} from "@mrlm/spec";
 import type {
   EnvironmentDescription,
   EnvironmentHost,
@@ -19,6 +29,7 @@ import { PlayTally } from "./play-tally.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 import { RewardWatch } from "./reward-watch.ts";
+import { KeepingSession, RestoredSession } from "./snapshot-sessions.ts";
 
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
@@ -92,8 +103,13 @@ export class RolloutRunner implements Rollouts {
       signal,
       samplerOf,
       renderer,
-      session: (plan) =>
-        new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#replays.note(error) }),
+      session: (plan) => {
+        const { states, branch } = plan;
+        if (states !== undefined && branch !== undefined) return new RestoredSession(plan, host, states, branch.turn);
+        const onLoss = (error: MrlmError): void => this.#replays.note(error);
+        const session = new ResilientSession(plan, host, { maxWaitMs, logger, onLoss });
+        return states === undefined ? session : new KeepingSession(session, states);
+      },
       logger,
       tally: this.#tally,
       giveUp: () => stop.abort(),
@@ -177,6 +193,7 @@ export class RolloutRunner implements Rollouts {
             acting,
             players,
             rewardSharing: request.rewardSharing ?? {},
+            ...(request.branches !== undefined && description.snapshots === true && { states: { steps: [] } }),
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
         });

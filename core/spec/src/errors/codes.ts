@@ -26,11 +26,6 @@ export const ERROR_CODES = {
     hint: "Report this to the author of the algorithm.",
     retryable: false,
   },
-  BRANCH_DIVERGED: {
-    meaning: "An environment answered otherwise when a branch repeated the actions of its episode.",
-    hint: "Correct the environment, or the `determinism` that it promises: `npx mrlm check` compares repeated episodes.",
-    retryable: false,
-  },
   CALL_OUT_OF_ORDER: {
     meaning: "A numbered call reached the engine after a later one.",
     hint: "Use one controlling client for each engine.",
@@ -114,7 +109,7 @@ export const ERROR_CODES = {
   },
   ENVIRONMENT_FAILED: {
     meaning:
-      "An environment threw, returned something malformed, ended its worker process, or was withdrawn after it had ended five of them.",
+      "An environment threw, returned something malformed, differed when a branch repeated its episode, ended its worker process, or was withdrawn after it had ended five of them.",
     hint: "The message names the environment and its fault; its author must repair it.",
     retryable: false,
   },
