@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { messageText, observe, singleStep, textMessage } from "@mrlm/kit";
-import { type BranchRecord, type EnvironmentDefinition, score, type Trajectory, unscored } from "@mrlm/spec";
+import { type EnvironmentDefinition, score, type Trajectory, unscored } from "@mrlm/spec";
 import type { EnvironmentHost, RolloutRequest } from "@mrlm/spec/host";
 import { duelEnvironment, overGrpc } from "@mrlm/testing";
+import type { BranchRecord } from "../src/rollouts/branches.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, runner, withOpen, withoutSeconds } from "./support/rollouts.ts";
 import { throughputEngine } from "./support/throughput-engine.ts";

@@ -64,7 +64,6 @@ export type { Renderer, SupervisedSequence } from "./renderer.ts";
 export type {
   AgentEnd,
   AgentTrajectory,
-  BranchRecord,
   Segment,
   StopReason,
   TokenSpan,

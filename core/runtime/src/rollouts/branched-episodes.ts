@@ -1,6 +1,6 @@
-import type { BranchRecord, Trajectory } from "@mrlm/spec";
+import type { Trajectory } from "@mrlm/spec";
 import type { RolloutRequest } from "@mrlm/spec/host";
-import { branchPlans, branchRecord, withBranches } from "./branches.ts";
+import { branchPlans, type BranchRecord, branchRecord, withBranches } from "./branches.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 
 interface Branched {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type AgentTrajectory,
-  type BranchRecord,
   MrlmError,
   type Observation,
   type Segment,
@@ -11,6 +10,9 @@ import {
 import type { RolloutRequest, SampleResult } from "@mrlm/spec/host";
 import type { BranchStart, EpisodePlan } from "./episode-plan.ts";
 import { totalReward } from "./episode-record.ts";
+
+/** Record of a branch in a turn of its episode. */
+export type BranchRecord = NonNullable<TurnRecord["branches"]>[number];
 
 /**
  * Returns the plans of the branches of an episode, none if it failed. Their places in the order are behind that of the episode and before that of the next one.
