@@ -242,6 +242,22 @@ describe("branches", () => {
     for (const { rewards } of others) expect(rewards["agent"]).toMatchObject({ scored: false, code: "SCORER_FAILED" });
   });
 
+  test("an unscored episode has none", async () => {
+    const lost = unscored("SCORER_FAILED", "no scorer");
+    const unscoring = counterEnvironment({
+      create: () => {
+        let turn = 0;
+        return {
+          reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
+          step: async () =>
+            singleStep({ messages: [textMessage("user", "on")], reward: lost, terminated: ++turn === 2 }),
+        };
+      },
+    }) as EnvironmentDefinition;
+    const { trajectories } = await play(unscoring, { tasks: ["train/0"] });
+    expect(trajectories.flatMap(branchesOf)).toEqual(new Array(8).fill(undefined));
+  });
+
   test("an episode that failed has none", async () => {
     const broken = counterEnvironment({
       create: () => ({
@@ -312,14 +328,20 @@ describe("branches", () => {
       }
     });
 
-    test("a state that is no JSON value fails the episode", async () => {
+    test("an environment that lacks a method, or returns a state that is no JSON value, fails its episodes", async () => {
       const broken = worded(undefined, { snapshots: true });
       const create: typeof broken.create = async (...given) => {
         const made = await broken.create(...given);
         return { ...made, snapshot: async () => Number.NaN };
       };
-      const { trajectories } = await play({ ...broken, create });
-      for (const { error } of trajectories) expect(error?.code).toBe("ENVIRONMENT_FAILED");
+      const half: typeof broken.create = async (...given) => ({
+        ...(await broken.create(...given)),
+        restore: undefined as never,
+      });
+      for (const each of [create, half]) {
+        const { trajectories } = await play({ ...broken, create: each });
+        for (const { error } of trajectories) expect(error?.code).toBe("ENVIRONMENT_FAILED");
+      }
     });
 
     test("a server has none: its branches repeat the actions", async () => {

@@ -14,7 +14,7 @@ export interface PlayPlan {
   readonly every?: number;
   /** Largest number of times that refused groups of a batch are replaced by groups of other tasks. Default: none is replaced. */
   readonly refills?: number;
-  /** Branches of each episode; default: none. Needs environments whose determinism is `full`. */
+  /** Branches of each episode; default: none. Needs environments whose determinism is `full`, or that have snapshots. */
   readonly branches?: BranchPlan | undefined;
   /** Largest age of a learnable token, in weight versions. Groups with an older one are refused before `accept` is asked. */
   readonly maxStaleness?: number;

@@ -140,7 +140,7 @@ export class Session implements EnvironmentSession {
   async snapshot(options: { readonly signal: AbortSignal }): Promise<JsonValue> {
     this.#assertActive("snapshot");
     const environment = await this.#work("step", "snapshot", options, async ({ signal }) =>
-      this.#copyState(await this.#instance?.snapshot?.({ signal })),
+      this.#copyState(await this.#snapshotting().snapshot({ signal })),
     );
     const [agents, ended, exhausted] = [[...this.#agents], [...this.#ended], [...this.#exhausted]];
     return { environment, turns: this.#turns, onTurn: this.#onTurn, agents, ended, exhausted } satisfies SessionState;
@@ -149,8 +149,8 @@ export class Session implements EnvironmentSession {
   async restore(snapshot: JsonValue, options: { readonly signal: AbortSignal }): Promise<void> {
     this.#assertActive("restore");
     const { environment, turns, onTurn, agents, ended, exhausted } = snapshot as SessionState;
-    await this.#work("step", "restore", options, async ({ signal }) =>
-      this.#instance?.restore?.(this.#copyState(environment), { signal }),
+    await this.#work("step", "restore", options, ({ signal }) =>
+      this.#snapshotting().restore(this.#copyState(environment), { signal }),
     );
     this.#turns = turns;
     this.#onTurn = onTurn;
@@ -181,6 +181,15 @@ export class Session implements EnvironmentSession {
     if (this.#busy) throw this.#busyError(call);
     if (this.#state !== "active")
       throw new MrlmError("EPISODE_ENDED", `Environment ${id} got a ${call} outside of an episode.`);
+  }
+
+  /** Returns the environment. Throws ENVIRONMENT_FAILED if it lacks a method of snapshots. */
+  #snapshotting(): Required<Pick<SimulatedEnvironment, "snapshot" | "restore">> {
+    const instance = this.#instance;
+    if (instance?.snapshot !== undefined && instance.restore !== undefined)
+      return instance as Required<SimulatedEnvironment>;
+    const { id } = this.description;
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} states snapshots, and lacks snapshot() or restore().`);
   }
 
   /** Copies the state that an author returned, which later steps may change. Throws ENVIRONMENT_FAILED for one that is no JSON value. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isPlayedBy, learntReward } from "@mrlm/kit/learning";
 import {
   type AgentTrajectory,
   MrlmError,
@@ -15,7 +16,7 @@ import { totalReward } from "./episode-record.ts";
 export type BranchRecord = NonNullable<TurnRecord["branches"]>[number];
 
 /**
- * Returns the plans of the branches of an episode, none if it failed. Their places in the order are behind that of the episode and before that of the next one.
+ * Returns the plans of the branches of an episode, none of agents from whose part nothing is learnt. Their places in the order are behind that of the episode and before that of the next one.
  *
  * The number of a turn alone decides whether it has branches. A choice by what came later, such as the length of the episode, would make baselines depend on
  * the actions whose log-probabilities they multiply.
@@ -28,8 +29,9 @@ export function branchPlans(
   if (trajectory.error !== undefined) return [];
   const own = new Map<string, number>();
   const starts = trajectory.turns.flatMap(({ agent, tokens }, turn) => {
-    const { player } = trajectory.agents[agent] as AgentTrajectory;
-    if (tokens === undefined || player.kind !== "policy" || !policies.includes(player.policy as string)) return [];
+    const part = trajectory.agents[agent] as AgentTrajectory;
+    const isLearnt = learntReward(part).scored && policies.some((policy) => isPlayedBy(part, policy));
+    if (tokens === undefined || !isLearnt) return [];
     const number = own.get(agent) ?? 0;
     own.set(agent, number + 1);
     return turn > 0 && number % every === 0 ? [turn] : [];
