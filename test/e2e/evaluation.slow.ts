@@ -32,7 +32,10 @@ function matrix(): string {
       models: { good: model("good"), bad: model("bad") },
       eval: {
         ...{ tasks: 8, samples: 2 },
-        environments: ["random", "optimal"].map((scripted) => ({ id: "nim", players: { second: { scripted } } })),
+        environments: [
+          { id: "nim", players: { second: { scripted: "random" } } },
+          { id: "nim@1", players: { second: { scripted: "optimal" } } },
+        ],
       },
       output: join(folder, "runs"),
     }),
@@ -121,6 +124,15 @@ test("two evaluations are compared, and an evaluation is not trained", async () 
     { kind: "greedy", tasks: 6, mcnemar: { p: expect.any(Number) } },
     { kind: "sampled", tasks: 6 },
   ]);
+
+  const log = join(folder, "late.eval");
+  writeFileSync(join(folder, "late-2.eval"), "");
+  const other = ["--player", "second={scripted: optimal}", "--compare", first, "--inspect", log];
+  const alone = await evaluation(...flags("good"), ...common, ...other);
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining(`note: ${first} has no episodes of nim@1`) });
+  const directory = summaryOf(alone)?.["directory"] as string;
+  expect(JSON.parse(readFileSync(join(directory, "run.json"), "utf8"))).toMatchObject({ status: "finished" });
+
   const trained = await run(["train", "--resume", first]);
   expect([trained.code, trained.stderr]).toEqual([2, expect.stringContaining("mrlm eval --resume")]);
 }, 600_000);

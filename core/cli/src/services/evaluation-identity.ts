@@ -19,8 +19,11 @@ export async function cellIdentity(
     weights: path === undefined ? null : await hashOfFiles(path),
     ...(lora?.path === undefined ? {} : { adapter: await hashOfFiles(lora.path) }),
   };
+  const { behaviour, version } = description.providedBy ?? {};
   return {
     environment: {
+      // What the fixtures show identifies the code, else the version of its package.
+      behaviour: behaviour ?? version ?? null,
       ...{ environment: ref.id, options: ref.options ?? {}, data: description.dataFiles ?? {} },
       ...{ players: Object.fromEntries(ofPlayers) as JsonObject, sides, max_turns: maxTurns },
       // Options of scorers, judges and tools.

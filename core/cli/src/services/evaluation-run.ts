@@ -75,7 +75,7 @@ export class EvaluationRun {
       const before = directory.readRecord();
       const now = new Date().toISOString();
       const id = typeof before["id"] === "string" ? before["id"] : randomUUID();
-      const { error: _, ended: __, ...kept } = before;
+      const { error: _, ended: __, comparisons: ___, unmet: ____, ...kept } = before;
       const record: JsonObject = {
         ...kept,
         ...{ id, kind: KIND, name: before["name"] ?? name, seed: config.seed },

@@ -33,12 +33,14 @@ export async function measureCell(
   options: {
     readonly drain: AbortSignal;
     readonly retries: boolean;
+    /** Returns the name of an environment among those of the model: `math@2`, or `math@2#2` for the second one of this id. */
+    readonly labelOf: (id: string) => string;
     readonly open: (config: RolloutSessionConfig["config"]) => Promise<EvaluationRun>;
     readonly onStopped: (measured: MeasuredResults) => void;
   },
 ): Promise<MeasuredResults> {
   const { console } = context;
-  const { drain, retries, open, onStopped } = options;
+  const { drain, retries, labelOf, open, onStopped } = options;
   const { args, samples } = cell;
   let begun: { readonly plan: EvaluationPlan; readonly run: EvaluationRun } | undefined;
   const session = await openRolloutSession(context, args, given, drain, async (environment, sampling) => {
@@ -55,7 +57,7 @@ export async function measureCell(
         ...{ ref, players, tasks: Array.from({ length: tasks }, (_, i): TaskId => `${args.split}/${i}`) },
         ...defined({ sides, maxTurns, rewardRange: description.rewardRange }),
       },
-      label: cell.twin === 1 ? ref.id : `${ref.id}#${cell.twin}`,
+      label: labelOf(ref.id),
       ...{ ...sampling, samples, identity },
     };
     const plan = new EvaluationPlan(planned, reader, { retries });

@@ -32,7 +32,7 @@ export interface MeasuredCell {
   readonly measured?: PolicyId | undefined;
   /** Keys that replace those of the configuration. */
   readonly overrides?: ReturnType<typeof playerOverrides>;
-  /** Base of relative paths in `--player`; default: the working directory. */
+  /** Base of relative paths in `--player` and, without a configuration file, `--options`; default: the working directory. */
   readonly directory?: string;
 }
 
@@ -77,7 +77,7 @@ export async function rolloutSessionConfig(
     ? await modelDirectory(args.model, args.policy, fetch)
     : { path: measuredName(endpoint), run: undefined, base: undefined, notice: undefined, policy: undefined };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
-  const path = resolve(file ?? "mrlm.yaml");
+  const path = resolve(cell.directory ?? "", file ?? "mrlm.yaml");
   const given = await withStoredModels(
     loadedWithPlayers(args, cell, (overrides) =>
       file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
