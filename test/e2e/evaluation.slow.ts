@@ -89,7 +89,10 @@ test("a matrix of models and players is measured, compared, shown, scored again 
   expect((await run(["show", "--json", directory, "--task", "eval/0", "-n", "2"])).events).toHaveLength(2);
   const scored = await run(["score", "--json", "--run", directory]);
   expect(scored.events.at(-1)).toMatchObject({ event: "scored", episodes: 96, equal: 96, differ: 0, lost: 0 });
-  expect((await run(["doctor", directory])).code).toBe(0);
+  expect(await run(["doctor", directory])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/: finished, 4 results\n/),
+  });
   const page = join(folder, "report.html");
   expect((await run(["report", directory, "--html", page])).code).toBe(0);
   expect(readFileSync(page, "utf8")).toMatch(

@@ -13,7 +13,7 @@ import { isObject, type JsonObject, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { type EpisodeReader, openEpisodeStore, STORE_FILE } from "@mrlm/store";
 import { join } from "node:path";
-import { shownPath } from "../console/shown-path.ts";
+import { resumeLine } from "../console/resume-line.ts";
 import { VERSION } from "../version.ts";
 import type { EvaluationFlags } from "./evaluation-cells.ts";
 import { plainJson } from "./plain-json.ts";
@@ -149,7 +149,7 @@ export class EvaluationRun {
 
   /** Command that continues the evaluation. */
   get resumeLine(): string {
-    return `Continue with:\n  npx mrlm eval --resume ${shownPath(this.directory.path)}`;
+    return resumeLine(this.directory.path, "eval");
   }
 
   async close(): Promise<void> {
