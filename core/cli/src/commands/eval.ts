@@ -27,6 +27,10 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
   const existing = resume === undefined ? undefined : EvaluationRun.find(resume);
   const requirements = (args.require ?? []).map(parseRequirement);
   const other = args.compare === undefined ? undefined : EvaluationRun.find(args.compare).directory;
+  if (existing !== undefined && existing.flags === undefined)
+    throw new MrlmError("USAGE", `${existing.directory.path} was played by a person, and is not resumed.`, {
+      hint: "`mrlm try ENVIRONMENT --task N` begins another one at task N; `--compare` takes this one.",
+    });
   const flags = evaluationFlags(args, existing?.flags);
   const { name, cells } = evaluationCells(flags);
   const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite });

@@ -24,6 +24,8 @@ export interface EvaluationCell extends MeasuredCell {
   /** Name of the model where the configuration names several. */
   readonly name: string | undefined;
   readonly args: RolloutOptions;
+  /** Index of the first task; default 0. */
+  readonly first?: number | undefined;
   readonly tasks: number;
   readonly samples: number;
   /** Whether the number of tasks was asked for. */
