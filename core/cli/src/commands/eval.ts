@@ -95,7 +95,7 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
     console.note(`run: ${run.directory.path}`);
     return unmet.length === 0 ? EXIT.ok : EXIT.unhealthy;
   } catch (error) {
-    // What was measured holds although a file beside it could not be written.
+    // The results hold although a file beside it could not be written.
     if (opened.isFinished) throw error;
     const { drain } = interrupts;
     const isStopped = drain.aborted && (error === drain.reason || MrlmError.hasCode(error, "CANCELLED"));

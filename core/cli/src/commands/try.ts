@@ -2,10 +2,12 @@ import { writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { EvaluationPlan, playMissing, storedGroups, type StoredKind } from "@mrlm/runtime";
 import { MrlmError, type TaskId, type Trajectory } from "@mrlm/spec";
+import { PageSeat, serveUi } from "@mrlm/ui";
 import type { CommandContext } from "../command-context.ts";
 import { evaluationReport } from "../console/evaluation-report.ts";
 import type { TryOptions } from "../declarations/try.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { browserSeat } from "../person/browser-seat.ts";
 import { PERSON, personPlayer } from "../person/person-player.ts";
 import { Ratings } from "../person/ratings.ts";
 import { terminalSeat } from "../person/terminal-seat.ts";
@@ -25,11 +27,15 @@ export async function tryEnvironment(context: CommandContext, environment: strin
   const { rateOnly = false, model, task: first = 0, tasks = args.task === undefined ? 10 : 1, ...flags } = args;
   const { samples = rateOnly ? 1 : 0, config } = flags;
   const file = ratingsFile(args);
-  const seat = terminalSeat(process.stdin, console.json ? process.stderr : process.stdout);
+  const page = args.ui === true ? new PageSeat() : undefined;
+  const seat =
+    page === undefined
+      ? terminalSeat(process.stdin, console.json ? process.stderr : process.stdout)
+      : browserSeat(page);
   const left = new AbortController();
   const interrupts = listenForInterrupts(console, "stopping");
   const signal = AbortSignal.any([interrupts.drain, left.signal]);
-  const opened: { run?: EvaluationRun } = {};
+  const opened: { run?: EvaluationRun; viewer?: Awaited<ReturnType<typeof serveUi>> } = {};
   const results: RecordedResult[] = [];
   const name = `try-${basename(environment).replaceAll(/[^\w.-]/g, "-")}`;
   const cellOf = (player: string): EvaluationCell => ({
@@ -42,8 +48,18 @@ export async function tryEnvironment(context: CommandContext, environment: strin
   const measure = async (cell: EvaluationCell, given: RolloutSessionConfig, playTasks?: PlayTasks): Promise<void> => {
     const measured = await measureCell(context, cell, given, {
       ...{ drain: signal, retries: false, labelOf: (id: string) => id, onStopped: () => undefined },
-      open: async (resolved) =>
-        (opened.run ??= await EvaluationRun.open(undefined, undefined, { name, config: resolved })),
+      async open(resolved) {
+        if (opened.run !== undefined) return opened.run;
+        const run = await EvaluationRun.open(undefined, undefined, { name, config: resolved });
+        opened.run = run;
+        if (page !== undefined) {
+          opened.viewer = await serveUi({ directories: [run.directory.path], address: "127.0.0.1:0", seat: page });
+          const url = `http://127.0.0.1:${opened.viewer.port}/play`;
+          console.print(`play on ${url}`);
+          console.emit({ event: "listening", url, pid: process.pid });
+        }
+        return run;
+      },
       ...(playTasks && { play: playTasks }),
     });
     results.push(...measured.results);
@@ -68,7 +84,9 @@ export async function tryEnvironment(context: CommandContext, environment: strin
     };
     if (!rateOnly) {
       const cell = cellOf(PERSON);
-      const person = { ...cell, args: { ...cell.args, config: place } };
+      // The flags of an endpoint are for the model.
+      const { baseUrl: _, modelOptions: __, ...own } = cell.args;
+      const person = { ...cell, args: { ...own, config: place } };
       const given = await rolloutSessionConfig(person.args, modelFetcher(context), person);
       await measure(person, given, async (plan, { rollouts, lost }, run) => {
         for (const task of plan.cell.environment.tasks) {
@@ -91,6 +109,11 @@ export async function tryEnvironment(context: CommandContext, environment: strin
     for (const result of results)
       console.print(`\n${result.name}, ${result.environment}\n\n${evaluationReport(result)}`);
     opened.run?.ended({ status: "finished" });
+    if (page !== undefined && !signal.aborted) {
+      seat.close();
+      console.note("all tasks were played; the run is shown until Ctrl-C");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    }
   } catch (error) {
     const { code, message } = MrlmError.isInstance(error) ? error : { code: "INTERNAL", message: String(error) };
     opened.run?.ended(
@@ -100,6 +123,7 @@ export async function tryEnvironment(context: CommandContext, environment: strin
   } finally {
     seat.close();
     interrupts.dispose();
+    await opened.viewer?.close();
     await opened.run?.close();
     if (opened.run !== undefined) console.note(`run: ${opened.run.directory.path}`);
   }

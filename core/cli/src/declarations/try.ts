@@ -9,7 +9,8 @@ export function declareTry() {
     )
     .argument("<environment>", "for example math")
     .option("--model <model>", `also plays each task: ${PLAYED_MODEL}`)
-    .option("--rate-only", "with --model: play nothing yourself, and rate the episodes of the model");
+    .option("--rate-only", "with --model: play nothing yourself, and rate the episodes of the model")
+    .option("--ui", "play on a page of the viewer, which is served on 127.0.0.1 until Ctrl-C");
   return addFlags(command, declareRolloutFlags())
     .option(
       "--config <path>",

@@ -1,8 +1,13 @@
 import { isObject, type Message, type Part, type ToolDefinition } from "@mrlm/spec";
 
-/** Formats a message of an observation for a person. */
-export function observedText({ role, name, parts }: Message): string {
-  return `${role}${name === undefined ? "" : ` ${name}`}: ${parts.map(partText).join("\n")}`;
+/** Returns the author of a message: its role, with the name among several of it. */
+export function authorOf({ role, name }: Message): string {
+  return name === undefined ? role : `${role} ${name}`;
+}
+
+/** Formats the content of a message for a person. */
+export function contentText({ parts }: Message): string {
+  return parts.map(partText).join("\n");
 }
 
 function partText(part: Part): string {

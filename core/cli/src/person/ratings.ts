@@ -31,42 +31,45 @@ export class Ratings {
    * @param run names the group of the episodes
    */
   async rate({ task, own, others }: TriedTask, run: string): Promise<boolean> {
-    // What failed has no outcome to like.
+    // Failed episodes have no outcome to rate.
     const episodes = [...own, ...others].filter(({ error }) => error === undefined);
     this.#show({ task, own, others });
     if (this.#file === undefined || episodes.length === 0) return true;
-    const [name, count] = [own.length > 0 ? "1: yours" : "1", episodes.length];
-    const question =
-      count === 1 ? "good? y, n, Enter for no rating" : `which is best? ${name} to ${count}, Enter for no rating`;
-    for (;;) {
-      const text = (await this.#seat.ask(question, { signal: this.#signal, isOptional: true }))?.trim();
-      if (text === undefined || text === "/quit") return false;
-      if (text === "") return true;
-      const rewards = rewardsOf(text, count);
-      if (rewards === undefined) continue;
-      const rows = episodes.flatMap((episode, i) => ratedRows(episode, rewards[i] as number, `${run}/${task}`, i));
-      appendFileSync(this.#file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-      return true;
-    }
+    const none = { key: "", label: "no rating" };
+    const [question, choices] =
+      episodes.length === 1
+        ? [
+            "Good?",
+            [
+              { key: "y", label: "yes" },
+              { key: "n", label: "no" },
+            ],
+          ]
+        : [
+            "Which is best?",
+            episodes.map((episode, i) => ({
+              key: `${i + 1}`,
+              label: own.includes(episode) ? "yours" : `episode ${i + 1}`,
+            })),
+          ];
+    const chosen = await this.#seat.choose(question, { choices: [...choices, none], signal: this.#signal });
+    if (chosen === undefined) return false;
+    if (chosen === "") return true;
+    const best = chosen === "y" ? 1 : Number(chosen);
+    const rows = episodes.flatMap((episode, i) => ratedRows(episode, i + 1 === best ? 1 : 0, `${run}/${task}`, i));
+    appendFileSync(this.#file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return true;
   }
 
   #show({ own, others }: TriedTask): void {
     for (const row of own.flatMap(rowsOf)) this.#seat.show(`your episode\n${outcomeLines(row)}`);
     for (const [i, episode] of others.entries())
       this.#seat.show(
-        `\n${own.length + i + 1}: ${rowsOf(episode)
+        `\nepisode ${own.length + i + 1}: ${rowsOf(episode)
           .map((row) => episodeText({ row }))
           .join("\n\n")}`,
       );
   }
-}
-
-/** Returns the rewards that an answer gives to the episodes; `undefined` for any other text. */
-function rewardsOf(text: string, count: number): number[] | undefined {
-  if (count === 1) return /^[yn]$/i.test(text) ? [text.toLowerCase() === "y" ? 1 : 0] : undefined;
-  const best = /^\d+$/.test(text) ? Number(text) : 0;
-  if (best < 1 || best > count) return undefined;
-  return Array.from({ length: count }, (_, i) => (i + 1 === best ? 1 : 0));
 }
 
 const rowsOf = (episode: Trajectory): RecordedRow[] =>

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 
-/** What a person typed: a message, or the fault of a call. */
+/** Result of reading an answer: a message, or the fault of a call. */
 export type TypedAnswer = { readonly message: Message } | { readonly fault: string };
 
 /** Explains how answers are typed. */

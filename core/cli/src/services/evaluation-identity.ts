@@ -22,7 +22,7 @@ export async function cellIdentity(
   const { behaviour, version } = description.providedBy ?? {};
   return {
     environment: {
-      // What the fixtures show identifies the code, else the version of its package.
+      // The recorded behaviour identifies the code, else the version of its package.
       behaviour: behaviour ?? version ?? null,
       ...{ environment: ref.id, options: ref.options ?? {}, data: description.dataFiles ?? {} },
       ...{ players: Object.fromEntries(ofPlayers) as JsonObject, sides, max_turns: maxTurns },

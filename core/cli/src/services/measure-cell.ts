@@ -104,11 +104,13 @@ function playAll(console: Console, drain: AbortSignal) {
       signal: AbortSignal.any([drain, session.lost]),
       onEpisode: () => onProgress(++done, plan.total),
     });
-    // The store may still receive the last episodes where the environments were lost.
-    await unlessLost(session.lost, playing).finally(() => {
+    try {
+      await unlessLost(session.lost, playing);
+    } finally {
       bar.end();
-      return playing.catch(() => undefined);
-    });
+      // The store may still receive the last episodes where the environments were lost.
+      await playing.catch(() => undefined);
+    }
   };
 }
 
