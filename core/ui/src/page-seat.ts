@@ -12,7 +12,7 @@ export interface SeatChoice {
   readonly label: string;
 }
 
-/** What the page `/play` shows, in order. */
+/** Item of the page `/play`. */
 export type SeatEvent =
   | { readonly kind: "message"; readonly author: string; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
