@@ -7,7 +7,7 @@ import { MrlmError } from "@mrlm/spec";
 import fc from "fast-check";
 import { tracedRows } from "../src/collection/traced-rows.ts";
 
-/** What `ai` 7 with `@ai-sdk/otel` 1 exports for an agent that calls one tool. */
+/** Export of `ai` 7 with `@ai-sdk/otel` 1 for an agent that calls one tool. */
 const AI_SDK = join(import.meta.dirname, "fixtures/ai-sdk.otlp.jsonl");
 
 let folder: string;
