@@ -68,6 +68,15 @@ export async function prepareStage(parts: StageParts, index: number): Promise<Pr
         text: `curriculum has no effect: ${first.definition.id} plays no episodes here`,
       },
     ]);
+  const unbounded = environments.findIndex(({ rewardRange: range = [0, 1] }) => !range.every(Number.isFinite));
+  if (curriculum !== undefined && unbounded !== -1)
+    throw configError(loaded.source, [
+      {
+        path: ["stages", index, "curriculum"],
+        at: "key",
+        text: `curriculum needs pass rates, and the rewards of ${config.environments[unbounded]?.id} have no finite \`rewardRange\``,
+      },
+    ]);
   if (until !== undefined && environments.length === 0)
     throw configError(loaded.source, [
       {
