@@ -14,7 +14,8 @@ beforeAll(async () => {
   server = await startChatServer(() => "<answer>1</answer>");
   model = ["--model", "openai:one", "--base-url", server.baseUrl];
 });
-afterAll(() => server.close());
+const closing: (() => unknown)[] = [];
+afterAll(() => Promise.all([...closing.map((close) => close()), server.close()]));
 
 /** Runs `mrlm try` with lines on its standard input. */
 function tryWith(lines: readonly string[], ...args: readonly string[]): Promise<Finished> {
@@ -123,6 +124,7 @@ test("what cannot be played is refused before anything begins", async () => {
 
 test("a page of the viewer is a seat: it asks, is answered once, and shows all of it again", async () => {
   const played = new Mrlm(["try", "math", "-n", "1", "--ui", "--json", ...OUTPUT]);
+  closing.push(() => played.child.kill("SIGKILL"));
   const url = new URL(String((await played.event(({ event }) => event === "listening"))["url"]));
   const seat = new URL("/api/seat", url);
   const answer = (id: number, text: string): Promise<Response> =>
