@@ -20,6 +20,7 @@ export default {
         "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/learning/support/credit-world/credit-world.ts",
+        "test/learning/support/deal-world/deal-world.ts",
         "test/learning/support/noted-agent/noted-agent.ts",
         "test/**/*.agents.ts",
         "test/**/*.interop.ts",

@@ -6,17 +6,13 @@ import { fileURLToPath } from "node:url";
 import { randomStream } from "@mrlm/kit";
 import { cacheDirectory } from "@mrlm/kit/service";
 import { EXAMPLES, type Row } from "./rows.ts";
+import { gainInterval, type Interval, wilsonInterval } from "./share-intervals.ts";
 
 const MRLM = fileURLToPath(new URL("../../core/cli/bin/mrlm.js", import.meta.url));
 const SHOWN = 20;
-const Z = 1.959964;
-
-/** Lower and upper end of a 95 % interval. */
-export type Interval = readonly [number, number];
 
 export interface Share {
   readonly share: number;
-  /** Wilson's (Journal of the American Statistical Association 22, 1927). */
   readonly interval: Interval;
 }
 
@@ -41,7 +37,7 @@ export interface SeedResult {
   /** Shares of the evaluations between: after SFT, and during a stage. */
   readonly between: readonly number[];
   readonly after: Share;
-  /** Of the mean difference of the same questions, by its standard error. */
+  /** Of the difference of the shares, of the same questions. */
   readonly difference: Interval;
   /** Rules of `mrlm doctor` that found something. */
   readonly findings: readonly string[];
@@ -137,16 +133,14 @@ function compare(evaluations: ReturnType<typeof questionsOf>, seed: number) {
     const share = questions.filter((question) => isSolved(evaluation.get(question))).length / questions.length;
     return { share, interval: wilsonInterval(share, questions.length) };
   };
-  const differences = questions.map(
-    (question) => Number(isSolved(after.get(question))) - Number(isSolved(before.get(question))),
-  );
+  const pairs = questions.map((question) => [isSolved(before.get(question)), isSolved(after.get(question))] as const);
   const shown = randomStream("models", seed).shuffle(questions).slice(0, SHOWN);
   return {
     tasks: questions.length,
     before: shareOf(before),
     between: evaluations.slice(1, -1).map((evaluation) => shareOf(evaluation).share),
     after: shareOf(after),
-    difference: intervalOfMean(differences),
+    difference: gainInterval(pairs),
     answers: shown.map((question): Answers => ({
       question: textOf(question),
       before: before.get(question)?.answer ?? "",
@@ -155,20 +149,6 @@ function compare(evaluations: ReturnType<typeof questionsOf>, seed: number) {
       solvedAfter: isSolved(after.get(question)),
     })),
   };
-}
-
-function wilsonInterval(share: number, n: number): Interval {
-  const square = Z * Z;
-  const centre = share + square / (2 * n);
-  const reach = Z * Math.sqrt((share * (1 - share)) / n + square / (4 * n * n));
-  return [(centre - reach) / (1 + square / n), (centre + reach) / (1 + square / n)];
-}
-
-function intervalOfMean(values: readonly number[]): Interval {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  const reach = Z * Math.sqrt(variance / values.length);
-  return [mean - reach, mean + reach];
 }
 
 interface StoredPart {

@@ -12,12 +12,12 @@ import { countSymbols, exportedNames } from "../lib/exports.mjs";
  * are the provision of workspaces: eight types of the spec, its provider, its contract suite, and its options; six run programs in workspaces and write the files of folders there, for
  * environments such as `agent@1` and `harbor@1`; five are the second provider, the two classes that it shares with the first, and the label by which it finds containers of a killed
  * process; one is the names of the root folder that `folders` of a workspace may not have; ten are reward models: `RewardModel` of the spec, `RewardModels` of the
- * runtime, `reward`, and seven of `@mrlm/kit/learning`, with which two algorithms read preferences, and training and use read a score at the same token; fourteen are evaluations as runs: eleven of the runtime plan, play,
- * read and compare stored episodes, and state their keys and requirements, `EpisodeTally` scores those of a log of Inspect, and two tables of `@mrlm/ui` are printed and shown; `TaskRewards` is a row of the pass rates of tasks; three of
+ * runtime, `reward`, and seven of `@mrlm/kit/learning`, with which two algorithms read preferences, and training and use read a score at the same token; fifteen are evaluations as runs: twelve of the runtime name, plan, play,
+ * read and compare stored episodes, and state their keys and requirements, `EpisodeTally` scores those of a log of Inspect, and two tables of `@mrlm/ui` are printed and shown; `PageSeat` of it is where a person plays; `tracedRows` reads what production did; `TaskRewards` is a row of the pass rates of tasks; three of
  * `@mrlm/kit/service` make spans in the runtime and the server of environments; nineteen of `@mrlm/process/python` find Pythons and install packages, which the engine had for itself, and
  * `python` is the definition of `python-env@1`, which a plugin takes to check it under its options.
  */
-const MOST_SYMBOLS = 952;
+const MOST_SYMBOLS = 955;
 
 /** Names that an author meets in `@mrlm/kit`, by the reason why they are there. At most 90: what fewer authors need belongs into another entry. */
 const KIT = {

@@ -32,7 +32,10 @@ function matrix(): string {
       models: { good: model("good"), bad: model("bad") },
       eval: {
         ...{ tasks: 8, samples: 2 },
-        environments: ["random", "optimal"].map((scripted) => ({ id: "nim", players: { second: { scripted } } })),
+        environments: [
+          { id: "nim", players: { second: { scripted: "random" } } },
+          { id: "nim@1", players: { second: { scripted: "optimal" } } },
+        ],
       },
       output: join(folder, "runs"),
     }),
@@ -86,7 +89,10 @@ test("a matrix of models and players is measured, compared, shown, scored again 
   expect((await run(["show", "--json", directory, "--task", "eval/0", "-n", "2"])).events).toHaveLength(2);
   const scored = await run(["score", "--json", "--run", directory]);
   expect(scored.events.at(-1)).toMatchObject({ event: "scored", episodes: 96, equal: 96, differ: 0, lost: 0 });
-  expect((await run(["doctor", directory])).code).toBe(0);
+  expect(await run(["doctor", directory])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/: finished, 4 results\n/),
+  });
   const page = join(folder, "report.html");
   expect((await run(["report", directory, "--html", page])).code).toBe(0);
   expect(readFileSync(page, "utf8")).toMatch(
@@ -121,6 +127,15 @@ test("two evaluations are compared, and an evaluation is not trained", async () 
     { kind: "greedy", tasks: 6, mcnemar: { p: expect.any(Number) } },
     { kind: "sampled", tasks: 6 },
   ]);
+
+  const log = join(folder, "late.eval");
+  writeFileSync(join(folder, "late-2.eval"), "");
+  const other = ["--player", "second={scripted: optimal}", "--compare", first, "--inspect", log];
+  const alone = await evaluation(...flags("good"), ...common, ...other);
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining(`note: ${first} has no episodes of nim@1`) });
+  const directory = summaryOf(alone)?.["directory"] as string;
+  expect(JSON.parse(readFileSync(join(directory, "run.json"), "utf8"))).toMatchObject({ status: "finished" });
+
   const trained = await run(["train", "--resume", first]);
   expect([trained.code, trained.stderr]).toEqual([2, expect.stringContaining("mrlm eval --resume")]);
 }, 600_000);

@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { branchAdvantages } from "../../algorithms/grpo/src/branch-advantages.ts";
 import { episodeTurns } from "../../algorithms/grpo/src/episode-turns.ts";
 import { turnAdvantages } from "../../algorithms/grpo/src/turn-advantages.ts";
+import { asBranchedEpisode, branchedPaths } from "../../algorithms/grpo/test/support/branched-world.ts";
 import {
   addTo,
   asEpisode,
@@ -64,6 +66,32 @@ test.each([
       }
     for (const [i, each] of valueOf(WORLD, gamma, 1).gradient.entries())
       expect(Math.abs((found[i] as number) - each)).toBeLessThan(1e-9);
+  },
+);
+
+test.each([1, 2])(
+  "numerics 61: credit by branches averaged over %i branches and the other member is PPO's GAE with exact values: that of λ = 0, and that of λ = 1 in the part of the own return",
+  (count) => {
+    const paths = pathsOf(WORLD);
+    const turnsOf = (trajectory: ReturnType<typeof asBranchedEpisode>) => {
+      const [learnable] = learnableEpisodes(trajectory, RULES, noEpisodeCounts());
+      return episodeTurns(learnable as NonNullable<typeof learnable>, 1, NO_PENALTY);
+    };
+    for (const path of paths) {
+      const [step, whole] = [ppoAdvantages(WORLD, path, 1, 0), ppoAdvantages(WORLD, path, 1, 1)];
+      const average = step.map(() => 0);
+      for (const { probability, branches } of branchedPaths(WORLD, path, { count }))
+        for (const other of paths) {
+          const pair = [asBranchedEpisode(WORLD, path, branches), asBranchedEpisode(WORLD, other)];
+          const members = pair.map((each, member) => ({ member, turns: turnsOf(each) }));
+          addTo(average, branchAdvantages(members)[0] as number[], probability * other.probability);
+        }
+      for (const [k, each] of average.entries()) {
+        const own = 1 / (count + 1);
+        const expected = (1 - own) * (step[k] as number) + own * (whole[k] as number);
+        expect(Math.abs(each - expected)).toBeLessThan(1e-9);
+      }
+    }
   },
 );
 

@@ -22,10 +22,28 @@ describeWithEngine("credit by turn learns what luck hides (skipped where `npm ru
     960_000,
   );
 
+  test.each([0, 1, 2])(
+    "a deal and three turns with one reward at their end, seed %i: with credit by branches at least 0.9 of sampled answers are right, with the reward of the episode and as many tokens at most 0.5",
+    async (seed) => {
+      const environment = { id: "deal-world", players: { dealer: { scripted: "random" }, agent: "policy" } };
+      // 3 tokens of an episode, and 2 (3 + 2 + 1) of its branches.
+      const [start, branch] = await train(seed, { credit: "branch", branches: 2, group_size: 8 }, environment);
+      const [, episode] = await train(seed, { group_size: 8 * 5 }, environment);
+      expect(start).toBeLessThanOrEqual(0.25);
+      expect(episode).toBeLessThanOrEqual(0.5);
+      expect(branch).toBeGreaterThanOrEqual(0.9);
+    },
+    960_000,
+  );
+
   /** Returns the share of right answers on tasks that are not in training, before and after training. */
-  async function train(seed: number, options: JsonObject): Promise<readonly number[]> {
+  async function train(
+    seed: number,
+    options: JsonObject,
+    environment: JsonObject = { id: "credit-world" },
+  ): Promise<readonly number[]> {
     const began = performance.now();
-    const config = writeConfig(output, configOf(options), `credit-${seed}.yaml`);
+    const config = writeConfig(output, configOf(options, environment), `credit-${seed}.yaml`);
     const { code, events, stderr } = await run([
       "train",
       "--json",
@@ -47,7 +65,7 @@ describeWithEngine("credit by turn learns what luck hides (skipped where `npm ru
   }
 });
 
-function configOf(options: JsonObject): JsonObject {
+function configOf(options: JsonObject, environment: JsonObject): JsonObject {
   return {
     name: "credit",
     model: {
@@ -66,8 +84,8 @@ function configOf(options: JsonObject): JsonObject {
         tokenizer: { characters: { alphabet: "0123", tags: [] } },
       },
     },
-    plugins: { [join(import.meta.dirname, "support/credit-world/")]: true },
-    environments: [{ id: "credit-world" }],
+    plugins: { [join(import.meta.dirname, `support/${String(environment["id"])}/`)]: true },
+    environments: [environment],
     sampling: { max_tokens: 1 },
     stages: [
       {

@@ -13,6 +13,7 @@ const short = (training: BigramTraining): BigramTraining => ({
   config: { ...training.config, eval: { tasks: 0 }, checkpoint: { every: 0 } },
 });
 const [PIPELINED, ASYNC] = Object.values(AHEAD).map(short) as [BigramTraining, BigramTraining];
+const BRANCHED = short(AHEAD["GRPO with credit by branches, two batches ahead"] as BigramTraining);
 
 /** Trains a run for which some workers play all episodes, with stores of their own. Returns the number of cohorts that they played. */
 async function trainWith(training: BigramTraining, workers: number) {
@@ -70,6 +71,17 @@ test("pipelined: one, two or three processes that play give the same bits", asyn
     expect(played).toBeGreaterThan(8);
     expect([workers, outcome.weights.equals(alone.weights)]).toEqual([workers, true]);
   }
+});
+
+test("pipelined with branches: they are played by the process that plays their episode, to the same bits", async () => {
+  const alone = await trainBigram(BRANCHED);
+  const { outcome, played } = await trainWith(BRANCHED, 2);
+  expect(played).toBe(4 * 2);
+  expect(outcome.weights.equals(alone.weights)).toBe(true);
+  const branches = outcome.played
+    .flat()
+    .flatMap(({ trajectories }) => trajectories.flatMap(({ turns }) => turns.map((turn) => turn.branches?.length)));
+  expect(new Set(branches)).toEqual(new Set([undefined, 2]));
 });
 
 test("async: groups that workers play are learnt from, each once", async () => {

@@ -51,6 +51,15 @@ test("a sleeping server takes the memory of its weights, reads them, then takes 
   expect(new Set((await draw(sampler)).versions)).toEqual(new Set([update.version]));
 });
 
+test("a server that does not state that it is awake is sampled", async () => {
+  const { sampler, fake, next } = await started();
+  fake.isSilent = true;
+  await sampler.sleep();
+  const update = await next();
+  await sampler.update(update);
+  expect(new Set((await draw(sampler)).versions)).toEqual(new Set([update.version]));
+});
+
 test("a sequence wakes the server; one that is drawn keeps it awake", async () => {
   const { sampler, fake } = await started();
   await sampler.sleep();

@@ -71,7 +71,10 @@ function planOf(
     groups: options.prompts_per_step,
     groupSize: options.group_size,
     refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
-    ...defined({ maxStaleness: options.max_staleness }),
+    ...defined({
+      maxStaleness: options.max_staleness,
+      branches: options.credit === "branch" ? { count: options.branches, every: options.branch_every } : undefined,
+    }),
     uncorrected: uncorrected(options),
     ...(options.dynamic_sampling === 0
       ? {}

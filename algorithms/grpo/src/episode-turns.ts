@@ -1,4 +1,5 @@
 import type { LearnableEpisode } from "@mrlm/kit/learning";
+import { branchReturns } from "./branch-returns.ts";
 
 /** Turn of one agent with tokens of the policy. */
 export interface EpisodeTurn {
@@ -6,6 +7,8 @@ export interface EpisodeTurn {
   readonly toGo: number;
   /** Key of the state in which the agent acted, where the environment states one. */
   readonly state: string | undefined;
+  /** Returns of its scored branches; absent where none is. */
+  readonly branches?: readonly number[];
   /** Its learnt tokens among those of the episode: from `start` to before `end`. Empty where none is learnt. */
   readonly start: number;
   readonly end: number;
@@ -20,14 +23,17 @@ export interface EpisodeTurn {
  */
 export function episodeTurns(episode: LearnableEpisode, gamma: number, penalty: number): EpisodeTurn[] {
   const { trajectory, agent, weights } = episode;
-  const turns: { reward: number; length: number; state: string | undefined; start: number; end: number }[] = [];
+  const turns: (Omit<EpisodeTurn, "toGo"> & { reward: number; length: number })[] = [];
   const learnt = learntBefore(episode);
   let before = 0;
-  for (const { agent: actor, tokens, state, rewards } of trajectory.turns) {
+  for (const record of trajectory.turns) {
+    const { agent: actor, tokens, state, rewards } = record;
     if (actor === agent && tokens !== undefined) {
       const counts = learnt.get(tokens.segment);
       const [start, end] = [counts?.[tokens.start] ?? 0, counts?.[tokens.end] ?? 0];
-      turns.push({ reward: 0, length: tokens.end - tokens.start, state, start, end });
+      // Those of the first turn lack what was earned before it, which its return to go has.
+      const branches = branchReturns(record, weights).map((each) => each + (turns.length === 0 ? before : 0));
+      turns.push({ reward: 0, length: tokens.end - tokens.start, state, branches, start, end });
     }
     let earned = 0;
     for (const [earner, weight] of Object.entries(weights)) {
@@ -46,7 +52,7 @@ export function episodeTurns(episode: LearnableEpisode, gamma: number, penalty: 
   const returns = turns.map(({ reward }) => reward);
   for (let k = returns.length - 2; k >= 0; k--)
     returns[k] = (returns[k] as number) + gamma * (returns[k + 1] as number);
-  return turns.map(({ state, start, end }, k) => ({ toGo: returns[k] as number, state, start, end }));
+  return turns.map(({ reward: _, length: __, ...turn }, k) => ({ toGo: returns[k] as number, ...turn }));
 }
 
 /** Returns the number of learnt tokens of the episode before each position of its segments, the end included. Segments without learnt tokens are left out. */

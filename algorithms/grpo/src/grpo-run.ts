@@ -8,6 +8,7 @@ import {
   stepMetrics,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
+import { branchReport } from "./branch-returns.ts";
 import type { GrpoSettings } from "./options.ts";
 import { RoleAverages } from "./role-averages.ts";
 import { memberRewards, rewardedGroups, toSamples, turnsInState } from "./samples.ts";
@@ -35,6 +36,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
     const report = samples.length === 0 ? undefined : await update(context, options, samples, optimizerSteps);
     optimizerSteps += report?.steps.length ?? 0;
     iteration++;
+    const branches = options.credit === "branch" ? branchReport(played) : undefined;
     const inState = options.credit === "state" ? turnsInState(rewarded) : undefined;
     return {
       iteration,
@@ -46,6 +48,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
         },
         "groups/refills": refills,
         ...defined({ "groups/turns_in_state": inState }),
+        ...branches?.metrics,
         ...report?.loss.report(report.normalizer),
         ...(report === undefined
           ? {}
@@ -60,6 +63,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
         ...(report?.steps.flatMap((step) => step.notices) ?? [
           "No episode of this iteration can be used for training: the weights stay as they are",
         ]),
+        ...(branches?.notices ?? []),
         ...(iteration === 1 && inState?.sum === 0
           ? [
               "No turn has the state of a turn of another episode of its group (info.stateKey of observations): credit: state compares turns by their index",

@@ -28,11 +28,21 @@ const schema = z.strictObject({
     .default(0.95)
     .describe("Weight of earlier batches in the moving average of each role, with baseline: role_average"),
   credit: z
-    .enum(["episode", "turn", "state"])
+    .enum(["episode", "turn", "state", "branch"])
     .default("episode")
     .describe(
-      "Advantage of a whole episode, or of each turn by its return to go: compared with the same turn of the other episodes, or with their turns in the same state (info.stateKey of observations)",
+      "Advantage of a whole episode, or of each turn by its return to go: compared with the same turn of the other episodes, or with their turns in the same state (info.stateKey of observations); or of each turn by what episodes earn that are played on from the states before and after it",
     ),
+  branches: z
+    .int()
+    .positive()
+    .default(4)
+    .describe("Episodes that are played on from a state, beside the episode itself, with credit: branch"),
+  branch_every: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("Branches start at the turns 0, branch_every, 2 branch_every, ... of an agent, with credit: branch"),
   gamma: z
     .number()
     .min(0)
@@ -169,6 +179,21 @@ function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof 
       because: "has no effect with credit: episode",
     },
     {
+      when: options.credit !== "branch",
+      options: ["branches", "branch_every"],
+      because: "has no effect without credit: branch",
+    },
+    {
+      when: options.credit === "branch",
+      options: ["baseline", "gamma"],
+      because: "has no effect with credit: branch, whose baselines are the returns of branches, without a discount",
+    },
+    {
+      when: options.credit === "branch",
+      options: ["on_length", "overlong_buffer"],
+      because: "judges whole episodes by their lengths, and branches are compared by what they earn",
+    },
+    {
       when: options.credit !== "episode" && options.baseline === "role_average",
       options: ["credit"],
       because: "compares the turns of a group, and baseline: role_average compares with no group",
@@ -202,7 +227,10 @@ function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof 
     },
     {
       when: options.distill_coefficient > 0 && options.reward_coefficient === 0,
-      options: ["baseline", "baseline_decay", "credit", "gamma", "scale", "overlong_buffer", "overlong_penalty"],
+      options: [
+        ...(["baseline", "baseline_decay", "credit", "branches", "branch_every"] as const),
+        ...(["gamma", "scale", "overlong_buffer", "overlong_penalty"] as const),
+      ],
       because: "has no effect with reward_coefficient: 0",
     },
     {

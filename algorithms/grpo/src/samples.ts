@@ -9,6 +9,7 @@ import {
   noEpisodeCounts,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
+import { branchAdvantages } from "./branch-advantages.ts";
 import { dividedByDeviation, groupAdvantages, hasSignal, memberMeans } from "./advantages.ts";
 import { type EpisodeTurn, episodeTurns } from "./episode-turns.ts";
 import type { GrpoSettings } from "./options.ts";
@@ -145,7 +146,10 @@ function byTurn(
     member: episode.trajectory,
     turns: episodeTurns(episode, gamma, penalty),
   }));
-  const { advantages, inState } = turnAdvantages(turned, credit === "state", baseline === "group_mean");
+  const { advantages, inState } =
+    credit === "branch"
+      ? { advantages: branchAdvantages(turned), inState: 0 }
+      : turnAdvantages(turned, credit === "state", baseline === "group_mean");
   return {
     episodes: episodes.map((each, i) => ({
       ...each,

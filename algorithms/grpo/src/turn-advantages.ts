@@ -1,7 +1,7 @@
 import type { EpisodeTurn } from "./episode-turns.ts";
 
 /** Part of one agent in a member of a group. */
-interface TurnedEpisode {
+export interface TurnedEpisode {
   /** Member of the group. Several agents of a role in one episode are one member. */
   readonly member: unknown;
   readonly turns: readonly EpisodeTurn[];

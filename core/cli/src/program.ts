@@ -24,6 +24,7 @@ import { declareServe } from "./declarations/serve.ts";
 import { declareShow } from "./declarations/show.ts";
 import { declareStoreServe } from "./declarations/store.ts";
 import { declareTrain } from "./declarations/train.ts";
+import { declareTry } from "./declarations/try.ts";
 import { declareUi } from "./declarations/ui.ts";
 import { declareVerify } from "./declarations/verify.ts";
 import { VERSION } from "./version.ts";
@@ -80,6 +81,7 @@ export function createProgram(
   add(declareVerify(), async (...given) => (await import("./commands/verify.ts")).verify(...given));
   add(declareJoin(), async (...given) => (await import("./commands/join.ts")).join(...given));
   add(declareEval(), async (...given) => (await import("./commands/eval.ts")).runEval(...given));
+  add(declareTry(), async (...given) => (await import("./commands/try.ts")).tryEnvironment(...given));
   add(declareCollect(), async (...given) => (await import("./commands/collect.ts")).runCollect(...given));
   add(declareShow(), async (...given) => (await import("./commands/show.ts")).show(...given));
   add(declareQuery(), async (...given) => (await import("./commands/query.ts")).query(...given));

@@ -20,7 +20,9 @@ const environment = (url: string | undefined, secret: string | undefined): void 
 };
 
 const endpointOf = (given: GivenOptions<RolloutOptions>) =>
-  endpointOfFlags(parseOptions(declareCollect, { output: "x.jsonl", environment: "nim", ...given }));
+  endpointOfFlags(
+    parseOptions(declareCollect, { output: "x.jsonl", environment: "nim", ...given }) as Pick<RolloutOptions, "model">,
+  );
 
 describe("a model of an endpoint on the command line", () => {
   test("has its address from --base-url, else OPENAI_BASE_URL, else OpenAI; the key is named, never read into it", () => {

@@ -42,7 +42,6 @@ describe("the models and environments of mrlm eval", () => {
     expect(cells).toMatchObject([
       {
         name: undefined,
-        twin: 1,
         tasks: 100,
         samples: 1,
         args: { model: "openai:x", environment: "math@2", split: "eval" },
@@ -54,16 +53,16 @@ describe("the models and environments of mrlm eval", () => {
     const path = config(MATRIX);
     const { name, cells } = cellsOf({ config: path, seed: "4" });
     expect(name).toBe("matrix-eval");
-    expect(cells.map((cell) => [cell.name, cell.args.environment, cell.twin])).toEqual([
+    expect(cells.map((cell) => [cell.name, cell.args.environment])).toEqual([
       ...[
-        ["small", "math", 1],
-        ["small", "nim", 1],
-        ["small", "nim", 2],
+        ["small", "math"],
+        ["small", "nim"],
+        ["small", "nim"],
       ],
       ...[
-        ["gpt", "math", 1],
-        ["gpt", "nim", 1],
-        ["gpt", "nim", 2],
+        ["gpt", "math"],
+        ["gpt", "nim"],
+        ["gpt", "nim"],
       ],
     ]);
     expect(cells[0]).toMatchObject({ tasks: 20, samples: 3, args: { model: join(folder, "runs/one"), seed: 4 } });

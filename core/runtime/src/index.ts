@@ -40,6 +40,8 @@ export { samplingOf, trainedPolicies, trainedPolicy } from "./config/policies.ts
 export type { ResolvedConfig, ResolvedEnvironment, ResolvedModel, ResolvedPart } from "./config/resolve-config.ts";
 export { type OpenedSession, openSession, type SessionRequest } from "./session/open-session.ts";
 export { RolloutRunner } from "./rollouts/rollout-runner.ts";
+export { tracedRows } from "./collection/traced-rows.ts";
+export { environmentLabel } from "./play/labels.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export { type Comparison, compareTasks } from "./evaluation/comparison.ts";
 export { hashOfFiles } from "./evaluation/episode-keys.ts";

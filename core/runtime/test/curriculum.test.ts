@@ -78,6 +78,14 @@ describe("curriculum", () => {
     expect(shareWhere(batches.slice(70).flat(), (task) => task % 3 === 1)).toBeGreaterThan(0.6);
   });
 
+  test("a task that was solved and then fails is drawn as an active one, unlike those that never were", () => {
+    const shape = { environments: [{ size: 90 }], groups: 12 };
+    // A third of the tasks is solved in some episodes, and from batch 30 in none.
+    const batches = play(shape, 60, ([, task], batch) => (task % 3 === 2 && batch < 30 ? 0.5 : 0));
+    const later = batches.slice(55).flat();
+    expect(shareWhere(later, (task) => task % 3 === 2)).toBeGreaterThan(0.6);
+  });
+
   test("the shares of fresh and of hard tasks hold while there are some", () => {
     for (const [fresh, hard] of [
       [0.5, 0],

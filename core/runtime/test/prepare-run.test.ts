@@ -59,7 +59,11 @@ async function prepare(text: string) {
     optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } },
   });
   const source = await PluginHost.of([
-    definePlugin({ name: "test", environments: [environment], algorithms: [grpo, demonstrations] }),
+    definePlugin({
+      name: "test",
+      environments: [environment, { ...environment, id: "unbounded@1", rewardRange: [-Infinity, 1] }],
+      algorithms: [grpo, demonstrations],
+    }),
   ]);
   const host = new LocalHost({ source });
   return prepareRun(loaded(text), { host, algorithms: source });
@@ -158,6 +162,12 @@ describe("every error is reported before training begins, with its place", () =>
       "environments: [{id: counter}]\nstages: [{algorithm: demonstrations, steps: 1, curriculum: {}}]",
       "CONFIG_INVALID",
       /^run\.yaml:3:48: curriculum has no effect: demonstrations@1 plays no episodes/,
+    ],
+    [
+      "a curriculum over rewards without a least one, which have no pass rate",
+      "environments: [{id: unbounded}]\nstages: [{algorithm: grpo, steps: 1, curriculum: {}}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:3:38: curriculum needs pass rates, and the rewards of unbounded have no finite `rewardRange`/,
     ],
     [
       "a split that does not exist",

@@ -11,6 +11,7 @@ const environmentsOf = (...sizes: { weight: number; size: number }[]): TrainingE
     splits: { train: size },
     orderedSplits: [],
     hasDemonstrations: false,
+    determinism: "full",
     demonstrate: async () => [],
   }));
 const drawn = (order: TaskOrder, count: number): string[] =>

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Demonstration } from "./demonstration.ts";
+import type { Determinism } from "./determinism.ts";
 import type { LearningEngine } from "./engine.ts";
 import type { EnvironmentRef } from "./environment-host.ts";
 import type { TaskId, VersionedId } from "./id.ts";
@@ -24,6 +25,9 @@ export interface TrainingEnvironment {
   readonly orderedSplits: readonly string[];
   /** Whether `demonstrate` is available. */
   readonly hasDemonstrations: boolean;
+  readonly determinism: Determinism;
+  /** Whether episodes can be played on from a snapshot, as in {@link EnvironmentDescription}. */
+  readonly snapshots?: boolean;
   /** Smallest and largest sum of the rewards of an agent in an episode, where it is known. */
   readonly rewardRange?: readonly [number, number];
   /** SHA-256 by file, as in {@link EnvironmentDescription}. */

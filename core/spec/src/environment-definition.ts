@@ -43,6 +43,8 @@ export interface EnvironmentDefinition<
   readonly description: string;
   /** A function if it depends on the options: a live web page or a model as judge is at most `replayable`. */
   readonly determinism: Determinism | ((options: Options) => Determinism);
+  /** Whether environments have `snapshot` and `restore`; default false. Training then plays branches from states in place of repeated actions, where the environment is in its process. */
+  readonly snapshots?: boolean;
   /** Roles by id; default: {@link SINGLE_AGENT}. A function if they depend on the options. */
   readonly roles?: Readonly<Record<RoleId, Role>> | ((options: Options) => Readonly<Record<RoleId, Role>>);
   /** Scripted policies by name, for example `random` and `optimal`: players that need no model. */

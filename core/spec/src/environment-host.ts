@@ -13,6 +13,8 @@ export interface EnvironmentDescription {
   readonly id: string;
   readonly description: string;
   readonly determinism: Determinism;
+  /** Whether sessions have `snapshot` and `restore`. Those of a server have none. */
+  readonly snapshots?: boolean;
   readonly roles: Readonly<Record<RoleId, Role>>;
   readonly optionsJsonSchema?: JsonObject;
   /** Number of tasks by split. */

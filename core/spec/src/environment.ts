@@ -1,6 +1,6 @@
 import type { Action } from "./action.ts";
 import type { AgentId, TaskId } from "./id.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { Observation } from "./observation.ts";
 import type { Reward } from "./reward.ts";
 
@@ -29,7 +29,7 @@ export interface StepResult {
 /**
  * Task world in which a language model acts. One instance serves one session: several episodes, one after the other.
  *
- * An author implements these methods only. The host enforces the order of calls (`reset` before `step`, no `step` after the end), deadlines and the limit of
+ * An author implements these methods only; `snapshot` and `restore` where the definition states `snapshots`. The host enforces the order of calls (`reset` before `step`, no `step` after the end), deadlines and the limit of
  * turns, and validates the results.
  */
 export interface SimulatedEnvironment {
@@ -37,6 +37,10 @@ export interface SimulatedEnvironment {
   reset(options: ResetOptions): Promise<Observation>;
   /** Applies the action of the agent that the last observation names. */
   step(action: Action, options: { readonly signal: AbortSignal }): Promise<StepResult>;
+  /** Returns the state between two steps, as a JSON value: all that later steps depend on beside the task and the seed. Later steps do not change it. */
+  snapshot?(options: { readonly signal: AbortSignal }): Promise<JsonValue>;
+  /** Brings an episode that was reset with the task and the seed of a snapshot to its state, perhaps in another instance. */
+  restore?(snapshot: JsonValue, options: { readonly signal: AbortSignal }): Promise<void>;
   /** Releases resources. Called once, after the last episode. */
   close?(): Promise<void>;
 }

@@ -14,6 +14,8 @@ export interface PlayPlan {
   readonly every?: number;
   /** Largest number of times that refused groups of a batch are replaced by groups of other tasks. Default: none is replaced. */
   readonly refills?: number;
+  /** Branches of each episode; default: none. Needs environments whose determinism is `full`, or that have snapshots. */
+  readonly branches?: BranchPlan | undefined;
   /** Largest age of a learnable token, in weight versions. Groups with an older one are refused before `accept` is asked. */
   readonly maxStaleness?: number;
   /**
@@ -23,6 +25,14 @@ export interface PlayPlan {
   readonly uncorrected?: string | undefined;
   /** Whether a group is learnt from. A pure function of its arguments that leaves out the episodes that `learnableEpisodes` leaves out. Default: always. */
   accept?(group: TrajectoryGroup, at: WeightVersion): boolean;
+}
+
+/** Branches to play from the states of an episode (see `BranchRecord`). The first turn of an episode has none: all members of its group share that state. */
+export interface BranchPlan {
+  /** Number of branches from a state. */
+  readonly count: number;
+  /** Branches start at the turns 0, every, 2 every, ... of each agent that a learning policy plays. */
+  readonly every: number;
 }
 
 /** A policy and the newest version of its weights. */

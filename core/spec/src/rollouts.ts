@@ -1,4 +1,5 @@
 import type { EnvironmentRef } from "./environment-host.ts";
+import type { BranchPlan } from "./learning.ts";
 import type { ModelId } from "./model.ts";
 import type { RoleId, TaskId } from "./id.ts";
 import type { Player, PolicyId } from "./player.ts";
@@ -24,6 +25,8 @@ export interface RolloutRequest {
   readonly sides?: "fixed" | "shuffle";
   /** Default: each agent learns from its own total. */
   readonly rewardSharing?: RewardSharing;
+  /** Branches of the episodes, from turns of agents that one of these policies plays; default: none. They take the places of concurrency of the episodes. */
+  readonly branches?: BranchPlan & { readonly policies: readonly PolicyId[] };
   readonly sampling: RolloutSampling;
   /** Sampling of the policies that have their own. */
   readonly policySampling?: Readonly<Record<PolicyId, RolloutSampling>>;

@@ -54,6 +54,20 @@ export interface TurnRecord {
   readonly stopReason: StopReason | "exhausted";
   /** Rewards of all agents for this step. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
+  /** Branches from the state in which the agent acted, in order; absent where none was played. */
+  readonly branches?: readonly BranchRecord[];
+}
+
+/** Episode that repeats the turns of another one up to a state, and is played on from it with samples of its own. Its tokens are not learnt. */
+export interface BranchRecord {
+  /** Sum of the rewards that each agent earned after the repeated turns; a missing agent has earned 0. */
+  readonly rewards: Readonly<Record<AgentId, Reward>>;
+  /** Numbers of its own turns, of the tokens that were sampled in them, and of the turns that the environment repeated before: none with a snapshot. */
+  readonly turns: number;
+  readonly tokens: number;
+  readonly repeated: number;
+  /** Set for a failed branch, which has no rewards. */
+  readonly error?: NonNullable<Trajectory["error"]>;
 }
 
 /** End of an episode for one agent. */

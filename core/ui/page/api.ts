@@ -29,7 +29,7 @@ export function useApi<T>(path: string | undefined, run?: string): Loaded<T> {
       isLoading: true,
     }));
     shown.current = path;
-    request<T>(path, ending.signal).then(
+    request<T>(path, { signal: ending.signal }).then(
       (value) => setState({ value, fault: undefined, isLoading: false }),
       (error: unknown) => {
         if (!ending.signal.aborted)
@@ -52,8 +52,8 @@ export function useTurns(intervalMs: number): number {
 }
 
 /** Requests JSON. Rejects with an {@link ApiFault}. */
-export async function request<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await fetch(path, signal === undefined ? {} : { signal });
+export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const response = await fetch(path, init);
   const body = (await response.json()) as T & { readonly error?: ApiFault };
   if (!response.ok) throw body.error ?? { code: String(response.status), message: response.statusText };
   return body;

@@ -31,8 +31,8 @@ export function ComparePage({ search }: { search: URLSearchParams }): VNode {
     Promise.all(
       ids.map(async (id): Promise<ComparedRun> => {
         const [{ series }, { values: config }] = await Promise.all([
-          request<RunMetrics>(`/api${pathOf("runs", id, "metrics")}`, ending.signal),
-          request<RunConfig>(`/api${pathOf("runs", id, "config")}`, ending.signal),
+          request<RunMetrics>(`/api${pathOf("runs", id, "metrics")}`, { signal: ending.signal }),
+          request<RunConfig>(`/api${pathOf("runs", id, "config")}`, { signal: ending.signal }),
         ]);
         return { id, series, config };
       }),

@@ -4,13 +4,14 @@ import { ComparePage } from "./compare-page.ts";
 import { EpisodePage } from "./episode-page.ts";
 import { EpisodesPage } from "./episodes-page.ts";
 import { html } from "./html.ts";
+import { PlayPage } from "./play-page.ts";
 import { RunPage } from "./run-page.ts";
 import { RunsPage } from "./runs-page.ts";
 import { ServersPage } from "./servers-page.ts";
 import { WorkersPage } from "./workers-page.ts";
 import "./page.css";
 
-/** The page of an address: `/`, `/servers`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`, `/runs/ID/workers`. */
+/** The page of an address: `/`, `/servers`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`, `/runs/ID/workers`, `/play`. */
 function App(): VNode {
   const { parts, search } = useAddress();
   const [place, run, section, episode] = parts;
@@ -26,6 +27,7 @@ function App(): VNode {
   function pageOf(): VNode {
     if (place === undefined) return html`<${RunsPage} search=${search} />`;
     if (place === "servers") return html`<${ServersPage} />`;
+    if (place === "play") return html`<${PlayPage} />`;
     if (place === "compare") return html`<${ComparePage} search=${search} />`;
     if (place !== "runs" || run === undefined) return html`<p>There is no such page. <a href="/">All runs</a></p>`;
     if (section === "episodes" && episode !== undefined)

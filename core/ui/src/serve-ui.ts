@@ -7,6 +7,7 @@ import { answerApi, type ApiContext } from "./api.ts";
 import { assertReadable, findRuns, type FoundRun } from "./find-runs.ts";
 import { LiveChanges } from "./live-changes.ts";
 import { loginPage, signIn, withCookie } from "./login.ts";
+import { MAX_ANSWER_BYTES, type PageSeat, SEAT_ROUTE } from "./page-seat.ts";
 import { type PageFile, pageFiles } from "./page-files.ts";
 import { RunReader } from "./run-reader.ts";
 import { EnvironmentServers } from "./servers/environment-servers.ts";
@@ -23,6 +24,8 @@ export interface ServeUiOptions {
   readonly tokens?: Tokens;
   /** Certificate, for HTTPS. Default: plain HTTP. */
   readonly tls?: ServerTls;
+  /** Seat of a person, at the page `/play`. Default: none. */
+  readonly seat?: PageSeat;
   readonly logger?: Logger;
 }
 
@@ -58,9 +61,9 @@ const STATUSES: Readonly<Partial<Record<MrlmError["code"], number>>> = {
   RESOURCE_EXHAUSTED: 503,
 };
 
-/** Serves the page of runs. It only reads. Rejects with RUN_NOT_FOUND for a directory that cannot be read, with USAGE for a malformed address of metrics, and with PORT_IN_USE. */
+/** Serves the page of runs. It only reads, but for the answers at a seat. Rejects with RUN_NOT_FOUND for a directory that cannot be read, with USAGE for a malformed address of metrics, and with PORT_IN_USE. */
 export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
-  const { directories, address, metrics = [], tokens, tls, logger = silentLogger } = options;
+  const { directories, address, metrics = [], tokens, tls, seat, logger = silentLogger } = options;
   const servers = new EnvironmentServers(metrics);
   for (const directory of directories) assertReadable(directory);
   const page = pageFiles();
@@ -75,7 +78,8 @@ export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
-    answer(new Exchange(request, response, url, MAX_BODY_BYTES)).catch((error: unknown) => {
+    const limit = url.pathname === SEAT_ROUTE ? MAX_ANSWER_BYTES : MAX_BODY_BYTES;
+    answer(new Exchange(request, response, url, limit)).catch((error: unknown) => {
       logger.warn("A request failed.", { error: String(error) });
       response.destroy();
     });
@@ -87,6 +91,7 @@ export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
     try {
       if (url.pathname === "/login" && tokens !== undefined) return await signIn(exchange, tokens, tls !== undefined);
       checkAccess({ headers: withCookie(request.headers), socket: request.socket });
+      if (url.pathname === SEAT_ROUTE && seat !== undefined) return await seat.handle(exchange);
       if (request.method !== "GET" && request.method !== "HEAD")
         throw new HttpError(405, new MrlmError("MESSAGE_INVALID", `The server answers GET, not ${request.method}.`));
       if (isApi) return await answerApi(exchange, context);

@@ -2,6 +2,7 @@ import {
   type Action,
   anyTask,
   type EnvironmentContext,
+  type JsonValue,
   messageText,
   type Observation,
   type ResetOptions,
@@ -56,6 +57,14 @@ export class NimEnvironment implements SimulatedEnvironment {
       terminated: {},
       truncated: {},
     };
+  }
+
+  async snapshot(): Promise<number> {
+    return this.#pile;
+  }
+
+  async restore(pile: JsonValue): Promise<void> {
+    this.#pile = pile as number;
   }
 
   /** The pile is the whole state of the game, so every turn is a conversation of its own. */

@@ -11,6 +11,7 @@ export const nim = defineEnvironment({
   description:
     "Two agents take 1 to 3 objects in turn from a pile of up to 21; the agent that takes the last one wins.",
   determinism: "full",
+  snapshots: true,
   acknowledged: {
     TASKS_OVERLAP:
       "The game has no other positions to hold out: in the smallest ones a game is over after the move that an evaluation measures.",

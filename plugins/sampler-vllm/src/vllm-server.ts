@@ -102,8 +102,12 @@ export class VllmServer {
   /** Takes memory again, and resumes with the last part of it. A part that the server has changes nothing. @param part default: all */
   async wake(part?: "weights" | "kv_cache"): Promise<void> {
     const path = part === undefined ? "/wake_up" : `/wake_up?tags=${part}`;
+    const answer = await this.#http.call("POST", path, undefined, { timeoutMs: this.#updateMs });
+    if (answer.status !== 200) throw refused(this.#http.url, path, answer);
+    // Earlier versions state nothing. A probe proves the weights in any case.
+    if (answer.text === "") return;
     const state = z.enum(part === "weights" ? ["awake", "sleeping"] : ["awake"]);
-    this.#read(z.object({ status: state }), await this.#post(path, undefined), path);
+    this.#read(z.object({ status: state }), readJson(answer.text, path), path);
   }
 
   async reload(directory: string): Promise<void> {

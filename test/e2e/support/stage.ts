@@ -83,9 +83,10 @@ export async function* iterate(
   const { engine, policy, host, environment, renderer, seed = 0, rows = [] } = place;
   const options = await algorithm.options["~standard"].validate(given);
   if (options.issues !== undefined) throw new Error(JSON.stringify(options.issues));
-  const { splits, orderedSplits, hasDemonstrations } = await host.describe(environment);
+  const { splits, orderedSplits, hasDemonstrations, determinism } = await host.describe(environment);
   const demonstrate: TrainingEnvironment["demonstrate"] = (tasks) => host.demonstrate(environment, tasks);
-  const environments = [{ ref: environment, weight: 1, splits, orderedSplits, hasDemonstrations, demonstrate }];
+  const facts = { splits, orderedSplits, hasDemonstrations, determinism, demonstrate };
+  const environments = [{ ref: environment, weight: 1, ...facts }];
   const sampling = { temperature: 1, maxTokens: 8, ...place.sampling };
   const { signal } = new AbortController();
   const path = join(temporaryDirectory(), "episodes.sqlite");

@@ -95,6 +95,10 @@ export const RUNS: Readonly<Record<string, BigramTraining>> = {
     ],
     eval: { tasks: 0 },
   }),
+  "GRPO with credit by branches of both roles": training(
+    [{ ...GRPO, steps: 5, credit: "branch", branches: 2, dynamic_sampling: 1, minibatches: 2 }],
+    { environments: [{ id: "duel" }], eval: { tasks: 0 } },
+  ),
 };
 
 /** Runs that play ahead of learning. In the last one a batch is of the groups that were played first. */
@@ -135,6 +139,19 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
       play: { mode: "async", lag: 1 },
       sampling: { concurrency: 8 },
     },
+  ),
+  "GRPO with credit by branches, beside play": training(
+    [{ ...GRPO, steps: 6, mismatch: "truncate", credit: "branch", branches: 2, branch_every: 2, dynamic_sampling: 1 }],
+    {
+      environments: [{ id: "chat" }],
+      eval: { tasks: 0 },
+      play: { mode: "async", lag: 1 },
+      sampling: { concurrency: 8 },
+    },
+  ),
+  "GRPO with credit by branches, two batches ahead": training(
+    [{ ...GRPO, steps: 5, mismatch: "truncate", credit: "branch", branches: 2 }],
+    { environments: [{ id: "stated" }], eval: { tasks: 0 }, play: { mode: "pipelined", lag: 2, cohorts: 2 } },
   ),
   "PPO of the groups that were played first, beside play": training(
     [{ ...PPO, prompts_per_step: 2, group_size: 2, steps: 6, mismatch: "mask", mismatch_cap: 5 }],

@@ -51,7 +51,7 @@ const character = (seed: number): object => ({
 
 /** A game of a policy against its earlier versions. */
 const AGAINST_PAST: Scenario = {
-  name: "GRPO against earlier versions of the policy",
+  name: "GRPO with credit by branches against earlier versions of the policy",
   config: {
     ...TINY,
     model: { random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "0123456789", tags: [] } } } },
@@ -65,7 +65,7 @@ const AGAINST_PAST: Scenario = {
     sampling: { temperature: 1, max_tokens: 1 },
     eval: { tasks: 4, every: 4 },
     checkpoint: { every: 1, keep: 2 },
-    stages: [{ ...grpo, steps: 9 }],
+    stages: [{ ...grpo, steps: 9, credit: "branch", branches: 2 }],
   },
 };
 

@@ -121,6 +121,9 @@ export class FakeVllm {
     setTimeout(() => (this.#isGone = false), GONE_MS);
   }
 
+  /** Whether `/wake_up` answers without a body, as before vLLM 0.32. */
+  isSilent = false;
+
   /** Whether the server has memory for sequences. */
   get isAwake(): boolean {
     return this.#asleep.size === 0;
@@ -159,6 +162,7 @@ export class FakeVllm {
       if (path.startsWith("/wake_up")) this.#wake(path.split("tags=")[1]);
       if (kill === "after") return this.#die();
       // The forms of vLLM 0.32.0, which states a pause as sleep too.
+      if (path.startsWith("/wake_up") && this.isSilent) return void response.end();
       const is_sleeping = !this.isAwake || this.#pause !== undefined;
       return send(response, 200, { is_sleeping, status: this.isAwake ? "awake" : "sleeping" });
     }

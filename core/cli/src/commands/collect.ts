@@ -14,6 +14,7 @@ import { outputFile } from "../services/output-file.ts";
 import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
 import { rolloutSessionConfig } from "../services/rollout-session-config.ts";
 import { modelFetcher } from "../services/stored-models.ts";
+import { collectTraces } from "./collect-traces.ts";
 import { VERSION } from "../version.ts";
 import { plainJson } from "../services/plain-json.ts";
 
@@ -27,18 +28,25 @@ interface Job {
 }
 
 /** Plays episodes with a model and writes them to a file, as training data. */
-export async function runCollect(context: CommandContext, args: CollectOptions): Promise<void> {
+export async function runCollect(context: CommandContext, given: CollectOptions): Promise<void> {
   const { console } = context;
+  const { from, model: named, environment } = given;
+  if (from !== undefined) return collectTraces(context, from, given);
+  if (named === undefined || environment === undefined)
+    throw new MrlmError("USAGE", `collect needs ${named === undefined ? "--model" : "--environment"}.`, {
+      hint: "--from reads the traces of production instead.",
+    });
+  const args = { ...given, model: named, environment };
   const job = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
   let session: RolloutSession | undefined;
   let record: EpisodeRecord | undefined;
   try {
-    const given = await rolloutSessionConfig(args, modelFetcher(context));
-    const { modelDirectory: model, run } = given;
+    const resolved = await rolloutSessionConfig(args, modelFetcher(context));
+    const { modelDirectory: model, run } = resolved;
     const recorded = await EpisodeRecord.open(console, { model, run, store: args.store });
     record = recorded;
-    session = await openRolloutSession(context, args, given, interrupts.drain);
+    session = await openRolloutSession(context, args, resolved, interrupts.drain);
     const identity = identityOf(session, args, job);
     if (args.overwrite === true) rmSync(job.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>

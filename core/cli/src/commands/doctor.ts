@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { diagnose, examineFile, type Finding, readRun } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
+import { count } from "../console/numbers.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 
@@ -26,15 +27,17 @@ function doctorRun({ console }: CommandContext, path: string): number {
     iterations,
     findings: findings.map((finding) => ({ ...finding })),
   });
-  console.print(
-    `${run.directory}: ${run.status}, ${iterations} iteration${iterations === 1 ? "" : "s"} in ${run.stages.length} stage${run.stages.length === 1 ? "" : "s"}`,
-  );
+  const measured = count(run.evaluations.length, "result");
+  const trained = `${count(iterations, "iteration")} in ${count(run.stages.length, "stage")}`;
+  console.print(`${run.directory}: ${run.status}, ${run.isEvaluation ? measured : trained}`);
   if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped")
-    console.print(resumeLine(run.directory));
+    console.print(resumeLine(run.directory, run.isEvaluation ? "eval" : "train"));
   if (run.unread !== undefined) console.note(`note: the causes of lost episodes are not known. ${run.unread}`);
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0)
-    console.print(iterations === 0 ? "\nThe run has no complete iteration yet." : "\nNothing looks wrong.");
+    console.print(
+      iterations === 0 && !run.isEvaluation ? "\nThe run has no complete iteration yet." : "\nNothing looks wrong.",
+    );
   return exitCode(findings);
 }
 

@@ -1,4 +1,4 @@
-import { asWriteFailure, parseRequirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, environmentLabel, parseRequirement, type RunDirectory, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { comparisonTable, resultTable } from "@mrlm/ui";
 import type { CommandContext } from "../command-context.ts";
@@ -8,7 +8,7 @@ import { table } from "../console/table.ts";
 import type { EvalOptions } from "../declarations/eval.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { compareModels } from "../services/compared-models.ts";
+import { compareModels, uncompared } from "../services/compared-models.ts";
 import { evaluationCells, evaluationFlags } from "../services/evaluation-cells.ts";
 import { EvaluationRun, kindsOf, type RecordedResult, resultsOf } from "../services/evaluation-run.ts";
 import { writeInspectLog } from "../services/inspect-log.ts";
@@ -27,6 +27,10 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
   const existing = resume === undefined ? undefined : EvaluationRun.find(resume);
   const requirements = (args.require ?? []).map(parseRequirement);
   const other = args.compare === undefined ? undefined : EvaluationRun.find(args.compare).directory;
+  if (existing !== undefined && existing.flags === undefined)
+    throw new MrlmError("USAGE", `${existing.directory.path} was played by a person, and is not resumed.`, {
+      hint: "`mrlm try ENVIRONMENT --task N` begins another one at task N; `--compare` takes this one.",
+    });
   const flags = evaluationFlags(args, existing?.flags);
   const { name, cells } = evaluationCells(flags);
   const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite });
@@ -36,8 +40,10 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
   const isOfOne = new Set(cells.map((cell) => cell.name)).size === 1;
   const results: RecordedResult[] = [];
   const records: JsonObject[] = [];
+  /** Ids of the environments that each model has played. */
+  const played = new Map<string | undefined, string[]>();
   // The run is opened with the first environment, so that a wrong argument leaves no directory behind.
-  const opened: { run?: EvaluationRun } = {};
+  const opened: { run?: EvaluationRun; isFinished?: boolean } = {};
   const interrupts = listenForInterrupts(console, "stopping", () => opened.run?.resumeLine);
   try {
     // A fault of the last model is reported before the first one plays.
@@ -46,6 +52,11 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
     for (const [i, cell] of cells.entries()) {
       const measured = await measureCell(context, cell, given[i] as RolloutSessionConfig, {
         ...{ drain: interrupts.drain, retries: retry },
+        labelOf(id) {
+          const ids = [...(played.get(cell.name) ?? []), id];
+          played.set(cell.name, ids);
+          return environmentLabel(ids, ids.length - 1);
+        },
         open: async (config) => (opened.run ??= await EvaluationRun.open(existing?.directory, flags, { name, config })),
         onStopped: (partial) => printPartial(console, partial),
       });
@@ -59,11 +70,17 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
     const comparisons = compared.map(plainJson);
     const unmet = requirements.flatMap((requirement) => failuresOf(requirement, results));
     run.ended({ status: "finished", comparisons, unmet });
+    opened.isFinished = true;
     if (results.length > 1) console.print(`\n${table(resultTable(results).rows)}`);
     if (compared.length > 0) {
       const { title, rows } = comparisonTable(compared);
       console.print(`\n${title}:\n${table(rows)}`);
     }
+    if (other !== undefined)
+      for (const environment of uncompared(run.directory, other))
+        console.note(
+          `note: ${other.path} has no episodes of ${environment} with these options, players and split: not compared`,
+        );
     console.emit({ event: "summary", directory: run.directory.path, comparisons, unmet });
     if (output !== undefined) {
       write(output, records.length === 1 ? { ...records[0], comparisons } : { results: records, comparisons });
@@ -78,7 +95,10 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
     console.note(`run: ${run.directory.path}`);
     return unmet.length === 0 ? EXIT.ok : EXIT.unhealthy;
   } catch (error) {
-    const isStopped = interrupts.drain.aborted && MrlmError.hasCode(error, "CANCELLED");
+    // The results hold although a file beside it could not be written.
+    if (opened.isFinished) throw error;
+    const { drain } = interrupts;
+    const isStopped = drain.aborted && (error === drain.reason || MrlmError.hasCode(error, "CANCELLED"));
     const { code, message } = MrlmError.isInstance(error) ? error : { code: "INTERNAL", message: String(error) };
     opened.run?.ended(isStopped ? { status: "stopped" } : { status: "failed", error: { code, message } });
     if (opened.run !== undefined) console.note(opened.run.resumeLine);

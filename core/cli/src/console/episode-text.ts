@@ -6,7 +6,7 @@ type Message = Row["messages"][number];
 
 /** Formats an episode for people: its step, reward, end and conversation. */
 export function episodeText({ step, stage, row }: KeptEpisode): string {
-  const { environment, task, agent, player, error } = row;
+  const { environment, task, agent, player } = row;
   const played =
     stage === undefined
       ? []
@@ -22,12 +22,18 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
     ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`]),
     ...(player === null || player.kind === "policy" ? [] : [`played by the ${PLAYERS[player.kind]} ${player.name}`]),
   ].join(glyph(" · ", ", "));
-  const lines = [head, `  ${outcomeText(row)}`];
+  return [head, outcomeLines(row), ...conversation(row)].join("\n");
+}
+
+/** Formats the outcome of an episode: reward, end, tools, judgements, grades. */
+export function outcomeLines(row: Row): string {
+  const { error } = row;
+  const lines = [`  ${outcomeText(row)}`];
   const used = toolsText(row);
   if (used !== "") lines.push(`  ${used}`);
   lines.push(...judgementLines(row), ...gradeLines(row));
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
-  return [...lines, ...conversation(row)].join("\n");
+  return lines.join("\n");
 }
 
 /** Formats the reward of an episode by component, and its end. */

@@ -1,6 +1,6 @@
 import { shownPath } from "./shown-path.ts";
 
 /** Returns the command that continues a run, ready to be copied. */
-export function resumeLine(directory: string): string {
-  return `Continue with:\n  npx mrlm train --resume ${shownPath(directory)}`;
+export function resumeLine(directory: string, command: "eval" | "train" = "train"): string {
+  return `Continue with:\n  npx mrlm ${command} --resume ${shownPath(directory)}`;
 }

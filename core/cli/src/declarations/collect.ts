@@ -7,8 +7,12 @@ export function declareCollect() {
     .description(
       "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
     )
-    .requiredOption("--model <model>", PLAYED_MODEL)
-    .requiredOption(...ENVIRONMENT_FLAG);
+    .option("--model <model>", PLAYED_MODEL)
+    .option(...ENVIRONMENT_FLAG)
+    .option(
+      "--from <file>",
+      "instead of playing: calls of models in production, from traces in OTLP's JSON lines with the messages of OpenTelemetry's GenAI conventions",
+    );
   return addFlags(collect, declareRolloutFlags())
     .option(
       "--config <path>",

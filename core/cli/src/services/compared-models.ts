@@ -38,6 +38,18 @@ export function compareModels(run: RunDirectory, other: RunDirectory | undefined
     .flatMap(([first, second]) => compare(first, second));
 }
 
+/** Returns the environments of an evaluation that another one has not measured in the same way. */
+export function uncompared(run: RunDirectory, other: RunDirectory): string[] {
+  const theirs = playedIn(other);
+  const alone = playedIn(run).filter(({ result }) => !theirs.some((each) => isSame(each.result, result)));
+  return [...new Set(alone.map(({ result }) => environmentOf(result)))];
+}
+
+/** Returns the name of the environment of all roles. */
+function environmentOf({ role, environment }: RecordedResult): string {
+  return role === undefined ? environment : environment.replace(/\/[^/]*$/, "");
+}
+
 /** Returns what an evaluation has measured, each model and environment once: roles share their episodes. */
 function playedIn(run: RunDirectory): Played[] {
   const cells = new Map(resultsOf(run).map((result) => [JSON.stringify([result.name, result.episodes]), result]));
@@ -52,8 +64,7 @@ function compare(first: Played, second: Played): ComparedModels[] {
   const [one, other] = [scoresOf(first), scoresOf(second)];
   return (["greedy", "sampled"] as const).flatMap((kind) => {
     const comparison = compareTasks(one[kind], other[kind]);
-    const { result } = second;
-    const environment = result.role === undefined ? result.environment : result.environment.replace(/\/[^/]*$/, "");
+    const environment = environmentOf(second.result);
     // Two evaluations of one model name have their directories beside it.
     const named = ({ name, run }: Played): string => (first.name === second.name ? `${name} in ${run.path}` : name);
     return comparison === undefined

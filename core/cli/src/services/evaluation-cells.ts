@@ -15,7 +15,7 @@ export type EvaluationFlags = Omit<
   EvalOptions,
   "compare" | "inspect" | "numEpisodes" | "output" | "overwrite" | "require" | "resume" | "retry"
 > & {
-  /** Base of relative paths in `--player`. */
+  /** Base of relative paths in `--player` and `--options`. */
   readonly directory: string;
 };
 
@@ -23,9 +23,9 @@ export type EvaluationFlags = Omit<
 export interface EvaluationCell extends MeasuredCell {
   /** Name of the model where the configuration names several. */
   readonly name: string | undefined;
-  /** `math@2` or, for a second entry of the same id, `math@2#2`: the number of the entry. */
-  readonly twin: number;
   readonly args: RolloutOptions;
+  /** Index of the first task; default 0. */
+  readonly first?: number | undefined;
   readonly tasks: number;
   readonly samples: number;
   /** Whether the number of tasks was asked for. */
@@ -51,7 +51,10 @@ export function evaluationFlags(given: EvalOptions, recorded?: EvaluationFlags):
   const isPath = model !== undefined && existsSync(model) && !model.startsWith("hub:");
   return {
     ...recorded,
-    directory: given.player === undefined ? (recorded?.directory ?? process.cwd()) : process.cwd(),
+    directory:
+      given.player === undefined && given.options === undefined
+        ? (recorded?.directory ?? process.cwd())
+        : process.cwd(),
     ...defined({
       ...own,
       tasks,
@@ -71,7 +74,7 @@ export function evaluationCells(flags: EvaluationFlags): EvaluationCells {
       name: `eval-${basename(environment)
         .replace(/@.*$/, "")
         .replaceAll(/[^\w.-]/g, "-")}`,
-      cells: [{ name: undefined, twin: 1, directory, args, ...size }],
+      cells: [{ name: undefined, directory, args, ...size }],
     };
   }
   if (path === undefined)
@@ -91,8 +94,8 @@ export function evaluationCells(flags: EvaluationFlags): EvaluationCells {
   const models = model === undefined ? modelsOf(config, path) : [{ name: undefined, args: { model } }];
   const environments = environmentsOf(config, path, flags);
   const cells = models.flatMap(({ name, args }) =>
-    environments.map(({ id, twin, overrides }): EvaluationCell => ({
-      ...{ name, twin, directory, measured: name, overrides, ...size },
+    environments.map(({ id, overrides }): EvaluationCell => ({
+      ...{ name, directory, measured: name, overrides, ...size },
       args: { ...shared, config: path, ...args, environment: id, split: split ?? config.eval.split },
     })),
   );
@@ -112,7 +115,6 @@ function modelsOf({ models }: ResolvedConfig, path: string) {
 
 interface ChosenEnvironment {
   readonly id: string;
-  readonly twin: number;
   readonly overrides: NonNullable<MeasuredCell["overrides"]>;
 }
 
@@ -122,7 +124,7 @@ function environmentsOf(
   path: string,
   { environment, options, player }: EvaluationFlags,
 ): ChosenEnvironment[] {
-  if (environment !== undefined) return [{ id: environment, twin: 1, overrides: [] }];
+  if (environment !== undefined) return [{ id: environment, overrides: [] }];
   const ofOne = options !== undefined ? "--options" : player !== undefined ? "--player" : undefined;
   if (ofOne !== undefined)
     throw new MrlmError("USAGE", `${ofOne} is for one environment: --environment.`, {
@@ -132,7 +134,6 @@ function environmentsOf(
     throw new MrlmError("USAGE", `eval needs --environment, or \`eval.environments\` in ${path}.`);
   return environments.map((entry, i) => ({
     id: entry.id,
-    twin: environments.slice(0, i).filter((other) => other.id === entry.id).length + 1,
     overrides: [
       { flag: `${path}: eval.environments.${i}`, path: ["eval", "environments"], value: [plainJson(entry)] },
       { flag: `${path}: eval.environments.${i}`, path: ["environments"], value: [] },

@@ -6,7 +6,7 @@ import { plainJson } from "./plain-json.ts";
 
 /** Returns everything that decides the episodes of a model in an environment, beside their sampling and tasks. Weights count by their content, not by their path. */
 export async function cellIdentity(
-  { config, endpoint }: RolloutSessionConfig,
+  { config, endpoint, person }: RolloutSessionConfig,
   { ref, known, description }: OpenedSession["environment"],
 ): Promise<StoredCell["identity"]> {
   const { policy: _, model } = trainedPolicy(config);
@@ -16,11 +16,14 @@ export async function cellIdentity(
     Object.entries(plainJson(players)).map(async ([role, player]) => [role, await playerIdentity(player)]),
   );
   const weights = {
-    weights: path === undefined ? null : await hashOfFiles(path),
+    weights: path === undefined || person !== undefined ? null : await hashOfFiles(path),
     ...(lora?.path === undefined ? {} : { adapter: await hashOfFiles(lora.path) }),
   };
+  const { behaviour, version } = description.providedBy ?? {};
   return {
     environment: {
+      // The recorded behaviour identifies the code, else the version of its package.
+      behaviour: behaviour ?? version ?? null,
       ...{ environment: ref.id, options: ref.options ?? {}, data: description.dataFiles ?? {} },
       ...{ players: Object.fromEntries(ofPlayers) as JsonObject, sides, max_turns: maxTurns },
       // Options of scorers, judges and tools.

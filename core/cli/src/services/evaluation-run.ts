@@ -9,11 +9,11 @@ import {
   RunDirectory,
   type StoredKind,
 } from "@mrlm/runtime";
-import { isObject, type JsonObject, MrlmError, type TaskId } from "@mrlm/spec";
+import { type JsonObject, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { type EpisodeReader, openEpisodeStore, STORE_FILE } from "@mrlm/store";
 import { join } from "node:path";
-import { shownPath } from "../console/shown-path.ts";
+import { resumeLine } from "../console/resume-line.ts";
 import { VERSION } from "../version.ts";
 import type { EvaluationFlags } from "./evaluation-cells.ts";
 import { plainJson } from "./plain-json.ts";
@@ -27,16 +27,20 @@ export interface RecordedResult extends EvaluationResult {
   readonly name: string;
   readonly split: string;
   /** Places of the episodes in the store. */
-  readonly episodes: readonly (Pick<StoredKind, "label" | "key" | "size"> & { readonly tasks: number })[];
+  readonly episodes: readonly (Pick<StoredKind, "label" | "key" | "size"> & {
+    /** Index of the first task; default 0. */
+    readonly first?: number;
+    readonly tasks: number;
+  })[];
   /** Text that two evaluations of the same environment have in common, with its options and players. */
   readonly environment_key: string;
 }
 
 /** Returns where the store has the episodes of a result. */
 export function kindsOf({ episodes, split }: RecordedResult): StoredKind[] {
-  return episodes.map(({ tasks, ...kind }) => ({
+  return episodes.map(({ first = 0, tasks, ...kind }) => ({
     ...kind,
-    tasks: Array.from({ length: tasks }, (_, i): { readonly task: TaskId } => ({ task: `${split}/${i}` })),
+    tasks: Array.from({ length: tasks }, (_, i): { readonly task: TaskId } => ({ task: `${split}/${first + i}` })),
   }));
 }
 
@@ -64,10 +68,10 @@ export class EvaluationRun {
   /** Opens the directory of a resumed evaluation, or creates one. Rejects with RUN_IN_USE where another process has it. */
   static async open(
     existing: RunDirectory | undefined,
-    flags: EvaluationFlags,
+    flags: EvaluationFlags | undefined,
     { name, config }: { readonly name: string; readonly config: ResolvedConfig },
   ): Promise<EvaluationRun> {
-    const source = existsSync(flags.config ?? "") ? `# ${flags.config}\n` : "";
+    const source = existsSync(flags?.config ?? "") ? `# ${flags?.config}\n` : "";
     const directory = existing ?? RunDirectory.create({ ...withoutTraining(config), name }, source);
     directory.assertWritable();
     const lock = directory.lock();
@@ -75,11 +79,11 @@ export class EvaluationRun {
       const before = directory.readRecord();
       const now = new Date().toISOString();
       const id = typeof before["id"] === "string" ? before["id"] : randomUUID();
-      const { error: _, ended: __, ...kept } = before;
+      const { error: _, ended: __, comparisons: ___, unmet: ____, ...kept } = before;
       const record: JsonObject = {
         ...kept,
         ...{ id, kind: KIND, name: before["name"] ?? name, seed: config.seed },
-        flags: plainJson(flags),
+        ...(flags === undefined ? {} : { flags: plainJson(flags) }),
         started: before["started"] ?? now,
         resumed: [...((before["resumed"] ?? []) as string[]), ...(existing === undefined ? [] : [now])],
         versions: { mrlm: VERSION },
@@ -95,11 +99,11 @@ export class EvaluationRun {
     }
   }
 
-  /** Reads the directory of an evaluation. Throws RUN_NOT_FOUND, and USAGE for a run that trains. */
-  static find(path: string): { readonly directory: RunDirectory; readonly flags: EvaluationFlags } {
+  /** Reads the directory of an evaluation; those of `mrlm try` have no flags. Throws RUN_NOT_FOUND, and USAGE for a run that trains. */
+  static find(path: string): { readonly directory: RunDirectory; readonly flags: EvaluationFlags | undefined } {
     const directory = RunDirectory.open(path);
     const { kind, flags } = directory.readRecord();
-    if (kind === KIND && isObject(flags)) return { directory, flags: flags as unknown as EvaluationFlags };
+    if (kind === KIND) return { directory, flags: flags as unknown as EvaluationFlags | undefined };
     throw new MrlmError("USAGE", `${directory.path} is no evaluation.`, {
       hint: "Name a directory that `mrlm eval` has made.",
     });
@@ -149,7 +153,7 @@ export class EvaluationRun {
 
   /** Command that continues the evaluation. */
   get resumeLine(): string {
-    return `Continue with:\n  npx mrlm eval --resume ${shownPath(this.directory.path)}`;
+    return resumeLine(this.directory.path, "eval");
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { EvaluationPlan, type EvaluationResult, playMissing, storedResults } from "@mrlm/runtime";
-import { defined, type JsonObject, type TaskId } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError, type TaskId } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
+import type { Console } from "../console/console.ts";
 import { count, grouped } from "../console/numbers.ts";
 import { playProgress } from "../console/play-progress.ts";
 import { progressBar } from "../console/progress-bar.ts";
@@ -10,7 +11,7 @@ import { unlessLost } from "./environments.ts";
 import type { EvaluationCell } from "./evaluation-cells.ts";
 import { cellIdentity } from "./evaluation-identity.ts";
 import type { EvaluationRun, RecordedResult } from "./evaluation-run.ts";
-import { openRolloutSession } from "./rollout-session.ts";
+import { openRolloutSession, type RolloutSession } from "./rollout-session.ts";
 import type { RolloutSessionConfig } from "./rollout-session-config.ts";
 import { plainJson } from "./plain-json.ts";
 
@@ -33,29 +34,36 @@ export async function measureCell(
   options: {
     readonly drain: AbortSignal;
     readonly retries: boolean;
+    /** Returns the name of an environment among those of the model: `math@2`, or `math@2#2` for the second one of this id. */
+    readonly labelOf: (id: string) => string;
+    /** Plays the missing episodes; default: all together, with a bar of their progress. */
+    readonly play?: (plan: EvaluationPlan, session: RolloutSession, run: EvaluationRun) => Promise<void>;
     readonly open: (config: RolloutSessionConfig["config"]) => Promise<EvaluationRun>;
     readonly onStopped: (measured: MeasuredResults) => void;
   },
 ): Promise<MeasuredResults> {
   const { console } = context;
-  const { drain, retries, open, onStopped } = options;
+  const { drain, retries, labelOf, play = playAll(console, drain), open, onStopped } = options;
   const { args, samples } = cell;
   let begun: { readonly plan: EvaluationPlan; readonly run: EvaluationRun } | undefined;
   const session = await openRolloutSession(context, args, given, drain, async (environment, sampling) => {
     const identity = await cellIdentity(given, environment);
     const { ref, size, players, sides, maxTurns, description } = environment;
-    const tasks = Math.min(size, cell.tasks);
-    if (tasks < cell.tasks && cell.isExact)
+    const { first = 0 } = cell;
+    if (first >= size)
+      throw new MrlmError("USAGE", `There is no task ${args.split}/${first}: split ${args.split} has ${size} tasks.`);
+    const tasks = Math.min(size - first, cell.tasks);
+    if (first === 0 && tasks < cell.tasks && cell.isExact)
       console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
     const run = await open(given.config);
     run.describe(given.config, environment);
     const reader = run.read();
     const planned = {
       environment: {
-        ...{ ref, players, tasks: Array.from({ length: tasks }, (_, i): TaskId => `${args.split}/${i}`) },
+        ...{ ref, players, tasks: Array.from({ length: tasks }, (_, i): TaskId => `${args.split}/${first + i}`) },
         ...defined({ sides, maxTurns, rewardRange: description.rewardRange }),
       },
-      label: cell.twin === 1 ? ref.id : `${ref.id}#${cell.twin}`,
+      label: labelOf(ref.id),
       ...{ ...sampling, samples, identity },
     };
     const plan = new EvaluationPlan(planned, reader, { retries });
@@ -73,6 +81,20 @@ export async function measureCell(
     const { plan, run } = begun as unknown as NonNullable<typeof begun>;
     const measured = (): MeasuredResults => measuredResults(cell, given, plan, run, session.engine.versions);
     if (plan.missing === 0) return measured();
+    try {
+      await play(plan, session, run);
+    } catch (error) {
+      onStopped(measured());
+      throw error;
+    }
+    return measured();
+  } finally {
+    await session.close();
+  }
+}
+
+function playAll(console: Console, drain: AbortSignal) {
+  return async (plan: EvaluationPlan, session: RolloutSession, run: EvaluationRun): Promise<void> => {
     const bar = progressBar(console, "eval");
     const onProgress = playProgress(bar, session.tally);
     let done = plan.total - plan.missing;
@@ -84,22 +106,16 @@ export async function measureCell(
     });
     try {
       await unlessLost(session.lost, playing);
-    } catch (error) {
+    } finally {
       bar.end();
       // The store may still receive the last episodes where the environments were lost.
       await playing.catch(() => undefined);
-      onStopped(measured());
-      throw error;
     }
-    bar.end();
-    return measured();
-  } finally {
-    await session.close();
-  }
+  };
 }
 
 function measuredResults(
-  { name, args: { split } }: EvaluationCell,
+  { name, first: begin = 0, args: { split } }: EvaluationCell,
   { config, modelDirectory, endpoint }: RolloutSessionConfig,
   plan: EvaluationPlan,
   run: EvaluationRun,
@@ -112,7 +128,10 @@ function measuredResults(
   const results = found.map((result): RecordedResult => ({
     ...result,
     ...{ name: name ?? modelDirectory, model: modelDirectory, split },
-    episodes: plan.kinds.map(({ label, key, size, tasks }) => ({ label, key, size, tasks: tasks.length })),
+    episodes: plan.kinds.map(({ label, key, size, tasks }) => ({
+      ...{ label, key, size, tasks: tasks.length },
+      ...(begin === 0 ? {} : { first: begin }),
+    })),
     environment_key: plan.environmentKey,
   }));
   const [first] = found;

@@ -20,7 +20,7 @@ import {
   withStoredModels,
 } from "@mrlm/runtime";
 import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
-import type { PlayerRef } from "@mrlm/spec/host";
+import type { Player, PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import type { FetchModel } from "./stored-models.ts";
 
@@ -32,8 +32,10 @@ export interface MeasuredCell {
   readonly measured?: PolicyId | undefined;
   /** Keys that replace those of the configuration. */
   readonly overrides?: ReturnType<typeof playerOverrides>;
-  /** Base of relative paths in `--player`; default: the working directory. */
+  /** Base of relative paths in `--player` and, without a configuration file, `--options`; default: the working directory. */
   readonly directory?: string;
+  /** Person that is measured in the place of a model. */
+  readonly person?: (policy: PolicyId) => Player;
 }
 
 /** Configuration of a rollout session, with its origin. */
@@ -51,6 +53,7 @@ export interface RolloutSessionConfig {
   readonly otherSampling: ReadonlyMap<string, ReturnType<typeof samplingOf>>;
   /** Model of an endpoint, which needs no engine. */
   readonly endpoint?: MeasuredEndpoint | undefined;
+  readonly person?: Player | undefined;
   /** Directory of the run that the model belongs to. */
   readonly run: string | undefined;
   /** Note about the model, for people. */
@@ -73,11 +76,14 @@ export async function rolloutSessionConfig(
     base: adapted,
     notice,
     policy: named,
-  } = endpoint === undefined
+  } = endpoint === undefined && cell.person === undefined
     ? await modelDirectory(args.model, args.policy, fetch)
-    : { path: measuredName(endpoint), run: undefined, base: undefined, notice: undefined, policy: undefined };
+    : {
+        path: endpoint === undefined ? args.model : measuredName(endpoint),
+        ...{ run: undefined, base: undefined, notice: undefined, policy: undefined },
+      };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
-  const path = resolve(file ?? "mrlm.yaml");
+  const path = resolve(cell.directory ?? "", file ?? "mrlm.yaml");
   const given = await withStoredModels(
     loadedWithPlayers(args, cell, (overrides) =>
       file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
@@ -105,7 +111,9 @@ export async function rolloutSessionConfig(
   const flags = {
     ...defined({ temperature: args.temperature, max_tokens: args.maxTokens }),
   };
-  const sampling = { ...base.sampling, ...ownSampling, ...flags };
+  const person = cell.person?.(policy);
+  // A person plays one episode after the other.
+  const sampling = { ...base.sampling, ...ownSampling, ...flags, ...(person === undefined ? {} : { concurrency: 1 }) };
   const others = trainedPolicies(given.config).flatMap(
     ({ policy: other }): [string, ReturnType<typeof samplingOf>][] => {
       const path = directoryOf(other);
@@ -124,6 +132,7 @@ export async function rolloutSessionConfig(
     otherSampling: new Map(others),
     modelDirectory: directory,
     endpoint,
+    person,
     run,
     notice,
   };

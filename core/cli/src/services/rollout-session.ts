@@ -40,7 +40,17 @@ export async function openRolloutSession(
   onEnvironment?: SessionRequest["onEnvironment"],
 ): Promise<RolloutSession> {
   const { console, directory } = context;
-  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, notice, otherSampling } = given;
+  const {
+    config,
+    loaded,
+    path: configPath,
+    overrides,
+    modelDirectory,
+    endpoint,
+    person,
+    notice,
+    otherSampling,
+  } = given;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { options } = args;
   const logger = lineLogger((line) => console.note(line));
@@ -57,9 +67,8 @@ export async function openRolloutSession(
     startRewardEngine(plugins, (line) => console.note(line));
     closing.unshift(() => plugins.close());
     const { policy } = trainedPolicy(config);
-    const measured =
-      endpoint === undefined ? undefined : await measuredEndpoint(endpoint, { policies: plugins, policy });
-    if (endpoint === undefined) await assertEngineInstalled(config, plugins);
+    const measured = endpoint === undefined ? person : await measuredEndpoint(endpoint, { policies: plugins, policy });
+    if (measured === undefined) await assertEngineInstalled(config, plugins);
     await checkPlayers(loaded, plugins, args.environment);
     const {
       host,

@@ -44,6 +44,8 @@ export interface RunError {
 /** Contents of a run directory that a diagnosis uses. */
 export interface RunRecord {
   readonly directory: string;
+  /** Whether it is of `mrlm eval`, and so trains nothing. */
+  readonly isEvaluation?: boolean;
   /** Status in run.json, or `interrupted` if its process has ended. */
   readonly status: string;
   readonly stages: readonly StageRecord[];
@@ -63,12 +65,17 @@ export function readRun(path: string): RunRecord {
   const run = RunDirectory.open(path);
   const { config } = loadConfig(run.configPath);
   const rows = run.metrics.rows();
-  const record = run.readRecord() as { readonly status?: string; readonly error?: RunError | string };
+  const record = run.readRecord() as {
+    readonly kind?: string;
+    readonly status?: string;
+    readonly error?: RunError | string;
+  };
   // A killed process cannot write its status, but its lock is released.
   const status = record.status === "running" && !run.isLocked ? "interrupted" : (record.status ?? "unknown");
   const error = typeof record.error === "string" ? { message: record.error } : record.error;
   return {
     directory: run.path,
+    isEvaluation: record.kind === "evaluation",
     status,
     error,
     stages: new StageRecords(config, rows).all,

@@ -198,6 +198,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: resolved.determinism ?? stated,
+    ...(definition.snapshots === true && { snapshots: true }),
     roles: rolesOf(definition, options),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },

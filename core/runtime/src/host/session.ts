@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type Action,
   type AgentId,
+  type JsonObject,
+  type JsonValue,
   type Logger,
   MrlmError,
   type Observation,
@@ -46,6 +49,16 @@ interface PhaseOptions {
 }
 
 type State = "new" | "active" | "over" | "closed";
+
+/** State of a session between two steps, with that of the author's environment. */
+interface SessionState extends JsonObject {
+  readonly environment: JsonValue;
+  readonly turns: number;
+  readonly onTurn: AgentId;
+  readonly agents: readonly AgentId[];
+  readonly ended: readonly AgentId[];
+  readonly exhausted: readonly AgentId[];
+}
 
 /** Reason of aborts. It is created once, because a default reason is a new exception with a stack for each session. */
 const CLOSED = new MrlmError("SESSION_NOT_FOUND", "The session has been closed.");
@@ -123,6 +136,29 @@ export class Session implements EnvironmentSession {
     return result;
   }
 
+  /** Returns the state of the author's environment, with that of the session. */
+  async snapshot(options: { readonly signal: AbortSignal }): Promise<JsonValue> {
+    this.#assertActive("snapshot");
+    const environment = await this.#work("step", "snapshot", options, async ({ signal }) =>
+      this.#copyState(await this.#snapshotting().snapshot({ signal })),
+    );
+    const [agents, ended, exhausted] = [[...this.#agents], [...this.#ended], [...this.#exhausted]];
+    return { environment, turns: this.#turns, onTurn: this.#onTurn, agents, ended, exhausted } satisfies SessionState;
+  }
+
+  async restore(snapshot: JsonValue, options: { readonly signal: AbortSignal }): Promise<void> {
+    this.#assertActive("restore");
+    const { environment, turns, onTurn, agents, ended, exhausted } = snapshot as SessionState;
+    await this.#work("step", "restore", options, ({ signal }) =>
+      this.#snapshotting().restore(this.#copyState(environment), { signal }),
+    );
+    this.#turns = turns;
+    this.#onTurn = onTurn;
+    this.#agents = agents;
+    this.#ended = new Set(ended);
+    this.#exhausted = new Set(exhausted);
+  }
+
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#state = "closed";
@@ -135,6 +171,35 @@ export class Session implements EnvironmentSession {
     } catch (error) {
       throw this.#blame("close", error);
     }
+  }
+
+  /** Throws unless an episode is between two steps, in an environment with snapshots. */
+  #assertActive(call: string): void {
+    const { id, snapshots } = this.description;
+    if (snapshots !== true) throw new MrlmError("INTERNAL", `Environment ${id} has no ${call}.`);
+    if (this.#state === "closed") throw this.#closedError();
+    if (this.#busy) throw this.#busyError(call);
+    if (this.#state !== "active")
+      throw new MrlmError("EPISODE_ENDED", `Environment ${id} got a ${call} outside of an episode.`);
+  }
+
+  /** Returns the environment. Throws ENVIRONMENT_FAILED if it lacks a method of snapshots. */
+  #snapshotting(): Required<Pick<SimulatedEnvironment, "snapshot" | "restore">> {
+    const instance = this.#instance;
+    if (instance?.snapshot !== undefined && instance.restore !== undefined)
+      return instance as Required<SimulatedEnvironment>;
+    const { id } = this.description;
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} states snapshots, and lacks snapshot() or restore().`);
+  }
+
+  /** Copies the state that an author returned, which later steps may change. Throws ENVIRONMENT_FAILED for one that is no JSON value. */
+  #copyState(state: JsonValue | undefined): JsonValue {
+    const copy = state === undefined ? undefined : (JSON.parse(JSON.stringify(state)) as JsonValue);
+    if (copy !== undefined && isDeepStrictEqual(copy, state)) return copy;
+    throw new MrlmError(
+      "ENVIRONMENT_FAILED",
+      `Environment ${this.description.id} states snapshots, and its snapshot() returned no JSON value.`,
+    );
   }
 
   /** Throws unless the action is allowed in the present state. */
@@ -180,7 +245,7 @@ export class Session implements EnvironmentSession {
 
   async #work<T>(
     phase: Phase,
-    call: "reset" | "step",
+    call: "reset" | "step" | "snapshot" | "restore",
     { signal: caller, trace }: { readonly signal: AbortSignal } & TraceOptions,
     work: (options: PhaseOptions) => Promise<T>,
   ): Promise<T> {

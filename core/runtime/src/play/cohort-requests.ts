@@ -1,5 +1,5 @@
 import type { Cohort, RolloutRequest } from "@mrlm/spec/host";
-import { MrlmError, type PolicyId, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
+import { defined, MrlmError, type PolicyId, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 
 /** Training environment with the players of its roles. */
 export interface PlayedEnvironment extends TrainingEnvironment, Pick<RolloutRequest, "sides" | "rewardSharing"> {
@@ -15,6 +15,7 @@ export interface StageFacts {
   /** Sampling of the policies that have their own. */
   readonly policySampling?: RolloutRequest["policySampling"];
   readonly environments: readonly PlayedEnvironment[];
+  readonly branches?: RolloutRequest["branches"];
 }
 
 /** Groups that are played together, before they have ids. */
@@ -27,14 +28,14 @@ export type PlayedTasks = Pick<RolloutRequest, "tasks" | "groupSize" | "label"> 
 
 /** Returns the request that plays some groups of a stage. */
 export function stageRequest(stage: StageFacts, { environment: index, ...groups }: PlayedTasks): RolloutRequest {
-  const { policy, sampling, policySampling, environments } = stage;
+  const { policy, sampling, policySampling, environments, branches } = stage;
   const environment = environments[index];
   if (environment === undefined)
     throw new MrlmError("STORE_CONFLICT", `A cohort is of environment ${index}, and the configuration has fewer.`, {
       hint: "The store is of another run. Give each run its own directory.",
     });
   const { ref, players = policy, sides = "fixed", rewardSharing = {} } = environment;
-  const own = policySampling === undefined ? {} : { policySampling };
+  const own = defined({ policySampling, branches });
   return { environment: ref, players, sides, rewardSharing, sampling, ...own, ...groups };
 }
 

@@ -34,7 +34,7 @@ export interface PlayMode {
   readonly on_stale?: "wait" | "correct";
 }
 
-export interface StagePlayParts extends Omit<StageFacts, "policy"> {
+export interface StagePlayParts extends Omit<StageFacts, "policy" | "branches"> {
   /** Returns the number of cohorts that this process may play at the same time now; default 1. */
   parallel?(): number;
   /** Algorithm of each policy that learns from the play, by its id, for errors. At least one. */
@@ -237,7 +237,7 @@ function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, sta
   const policies = Object.keys(algorithms);
   const [policy] = policies as [PolicyId];
   const { every = 1 } = plan;
-  const stage = { ...parts, policy };
+  const stage = { ...parts, policy, ...defined({ branches: plan.branches && { ...plan.branches, policies } }) };
   const worker = new CohortWorker({
     store,
     name: TRAINING_WORKER,

@@ -170,7 +170,8 @@ function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
-    ...defined({ dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
+    determinism: described.determinism,
+    ...defined({ snapshots: described.snapshots, dataFiles: described.dataFiles, rewardRange: described.rewardRange }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }

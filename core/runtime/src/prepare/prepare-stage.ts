@@ -68,6 +68,15 @@ export async function prepareStage(parts: StageParts, index: number): Promise<Pr
         text: `curriculum has no effect: ${first.definition.id} plays no episodes here`,
       },
     ]);
+  const unbounded = environments.findIndex(({ rewardRange: range = [0, 1] }) => !range.every(Number.isFinite));
+  if (curriculum !== undefined && unbounded !== -1)
+    throw configError(loaded.source, [
+      {
+        path: ["stages", index, "curriculum"],
+        at: "key",
+        text: `curriculum needs pass rates, and the rewards of ${config.environments[unbounded]?.id} have no finite \`rewardRange\``,
+      },
+    ]);
   if (until !== undefined && environments.length === 0)
     throw configError(loaded.source, [
       {
@@ -115,6 +124,7 @@ async function prepareLearner(parts: StageParts, index: number, policy: PolicyId
         { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
       );
     definition.validate?.(options, environments, sampling);
+    if (found?.branches !== undefined) assertRepeatable(environments, definition.id);
     return found;
   });
   // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
@@ -191,6 +201,25 @@ function assertLearnsFromOlder({ mode, lag }: PlayMode, { uncorrected, maxStalen
   if (maxStaleness !== undefined && maxStaleness < lag) refuse(`refuses them: max_staleness is ${maxStaleness}`);
 }
 
+/** Throws CONFIG_INVALID where the actions of an episode cannot be repeated, and so no branch can be played. */
+function assertRepeatable(environments: StageParts["environments"], id: string): void {
+  for (const { ref, determinism, snapshots = false, players } of environments) {
+    const outside = Object.values(typeof players === "object" ? players : {}).flatMap((player) =>
+      "isOutside" in player && player.isOutside ? player.name : [],
+    );
+    const isRepeatable = determinism === "full" || snapshots;
+    if (isRepeatable && outside.length === 0) continue;
+    const reason = isRepeatable
+      ? `is played by ${outside.join(", ")}, which may answer otherwise when it is asked again`
+      : `has determinism "${determinism}" and no snapshots here`;
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `${id} plays branches, which repeat the actions of an episode, and environment ${ref.id} ${reason}.`,
+      { hint: "Set another `credit`, such as credit: turn, or train on environments whose determinism is full." },
+    );
+  }
+}
+
 /** Throws CONFIG_INVALID where the learners of a stage cannot learn from the same play. */
 function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly PreparedLearner[]): void {
   const [first, ...others] = learners as [PreparedLearner, ...PreparedLearner[]];
@@ -210,7 +239,13 @@ function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly
     iterations: definition.iterations(options),
     ...(plan === undefined
       ? { groups: 0 }
-      : { groups: plan.groups, group_size: plan.groupSize, every: plan.every ?? 1 }),
+      : {
+          groups: plan.groups,
+          group_size: plan.groupSize,
+          every: plan.every ?? 1,
+          branches: plan.branches?.count ?? 0,
+          branch_every: plan.branches?.every ?? 0,
+        }),
   });
   const wanted = facts(first);
   for (const learner of others) {

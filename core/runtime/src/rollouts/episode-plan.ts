@@ -1,5 +1,15 @@
 import { hash64 } from "@mrlm/kit/service";
-import type { AgentId, ModelId, RoleId, RolloutSampling, TaskId } from "@mrlm/spec";
+import type {
+  AgentId,
+  JsonValue,
+  ModelId,
+  Observation,
+  RoleId,
+  RolloutSampling,
+  StepResult,
+  TaskId,
+  Trajectory,
+} from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentRef, PlayedBy, RewardSharing } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
 
@@ -12,6 +22,21 @@ export interface EpisodeIdentity {
   /** Number of earlier groups of the same task in the same request. */
   readonly occurrence: number;
   readonly member: number;
+  /** Name of a branch among those of the episode; absent for the episode itself. */
+  readonly branch?: string;
+}
+
+/** Start of a branch: the state of an episode before one of its turns. */
+export interface BranchStart {
+  readonly of: Trajectory;
+  /** Index of the first turn that is not repeated. */
+  readonly turn: number;
+}
+
+/** Observation and results of an environment in an episode, with its state after each step but the last. */
+export interface EpisodeStates {
+  first?: Observation;
+  readonly steps: { readonly result: StepResult; readonly snapshot: JsonValue | undefined }[];
 }
 
 /** Episode to play. */
@@ -35,6 +60,10 @@ export interface EpisodePlan {
   /** Record of the player of each role. */
   readonly players: Readonly<Record<RoleId, PlayedBy>>;
   readonly rewardSharing: RewardSharing;
+  /** Set for a branch of an episode. */
+  readonly branch?: BranchStart;
+  /** States of the episode, in which its branches begin; absent where they repeat its actions. */
+  readonly states?: EpisodeStates;
   /** Largest number of tokens of a segment under this model. */
   tokenLimit(model: ModelId): number;
 }
@@ -51,10 +80,12 @@ export function environmentSeed(identity: EpisodeIdentity): number {
 
 /** Returns the key of the random stream that samples one turn, 64 bits. */
 export function samplingKey(identity: EpisodeIdentity, turn: number): bigint {
-  return hash64(`sampling/${identity.runSeed}/${groupId(identity)}/${identity.member}/${turn}`);
+  const { runSeed, member, branch } = identity;
+  const episode = branch === undefined ? member : `${member}/branch/${branch}`;
+  return hash64(`sampling/${runSeed}/${groupId(identity)}/${episode}/${turn}`);
 }
 
-/** Returns the seed of a scripted policy, 32 bits. */
+/** Returns the seed of a scripted policy, 32 bits. A branch has that of its episode: its scripts repeat their actions. */
 export function scriptedSeed(identity: EpisodeIdentity, agent: AgentId): number {
   return Number(hash64(`scripted/${identity.runSeed}/${groupId(identity)}/${identity.member}/${agent}`) >> 32n);
 }

@@ -29,15 +29,17 @@ export class EpisodePool {
   readonly #options: EpisodePoolOptions;
   readonly #ports: EpisodePorts;
   readonly #gate: TurnGate | undefined;
-  #next = 0;
+  /** In their order. */
+  #waiting: readonly EpisodePlan[];
   #running = 0;
   #failure: { readonly error: unknown } | undefined;
-  #done: (plan: EpisodePlan, trajectory: Trajectory) => void = () => undefined;
+  #done: (plan: EpisodePlan, trajectory: Trajectory) => readonly EpisodePlan[] = () => [];
   readonly #finished = Promise.withResolvers<void>();
 
   constructor(options: EpisodePoolOptions) {
     const { isDeterministic, samplerOf, signal, renderer, session, logger, tally } = options;
     this.#options = options;
+    this.#waiting = options.plans;
     this.#gate = isDeterministic ? new TurnGate(samplerOf, () => this.#startMore(), signal) : undefined;
     this.#ports = {
       session,
@@ -53,29 +55,35 @@ export class EpisodePool {
     };
   }
 
-  /** Resolves after all episodes. If one fails the run, rejects with its error after the others have ended. */
-  async play(done: (plan: EpisodePlan, trajectory: Trajectory) => void): Promise<void> {
+  /**
+   * Resolves after all episodes. If one fails the run, rejects with its error after the others have ended.
+   * @param done receives each episode, and returns further plans
+   */
+  async play(done: (plan: EpisodePlan, trajectory: Trajectory) => readonly EpisodePlan[]): Promise<void> {
     this.#done = done;
-    if (this.#options.plans.length === 0) return;
+    if (this.#waiting.length === 0) return;
     if (this.#startMore() === 0) this.#settle();
     await this.#finished.promise;
   }
 
   /** Starts episodes in free places. With a gate this happens only between turns, so that it does not depend on which episode ended first. */
   #startMore(): number {
-    const { plans, concurrency, signal } = this.#options;
-    const free = signal.aborted ? 0 : Math.min(concurrency - this.#running, plans.length - this.#next);
+    const { concurrency, signal } = this.#options;
+    const free = signal.aborted ? 0 : Math.min(concurrency - this.#running, this.#waiting.length);
+    const started = this.#waiting.slice(0, free);
+    this.#waiting = this.#waiting.slice(free);
     for (let i = 0; i < free; i++) {
       this.#running++;
       this.#gate?.enter();
     }
-    for (let i = 0; i < free; i++) void this.#run(plans[this.#next++] as EpisodePlan);
+    for (const plan of started) void this.#run(plan);
     return free;
   }
 
   async #run(plan: EpisodePlan): Promise<void> {
     try {
-      this.#done(plan, await this.#playOrRestart(plan));
+      const further = this.#done(plan, await this.#playOrRestart(plan));
+      if (further.length > 0) this.#waiting = [...this.#waiting, ...further].sort((a, b) => a.order - b.order);
     } catch (error) {
       this.#failure ??= { error };
       this.#options.giveUp();
@@ -99,9 +107,9 @@ export class EpisodePool {
   }
 
   #settle(): void {
-    const { plans, signal } = this.#options;
+    const { signal } = this.#options;
     if (this.#failure !== undefined) this.#finished.reject(this.#failure.error);
-    else if (this.#next >= plans.length) this.#finished.resolve();
+    else if (this.#waiting.length === 0) this.#finished.resolve();
     else if (signal.aborted)
       this.#finished.reject(
         new MrlmError("CANCELLED", "The episodes were given up before all had been played.", { cause: signal.reason }),

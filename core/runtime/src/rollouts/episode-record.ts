@@ -56,6 +56,10 @@ export class EpisodeRecord {
     this.#named = new Set(firstAgents(plan.description.roles));
   }
 
+  get turns(): readonly TurnRecord[] {
+    return this.#turns;
+  }
+
   get turnCount(): number {
     return this.#turns.length;
   }

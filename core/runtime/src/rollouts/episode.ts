@@ -15,6 +15,7 @@ import {
 import { traced } from "@mrlm/kit/service";
 import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
+import { assertReached, assertRepeated, assertSameState, repeatedSample } from "./branches.ts";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import { FATAL } from "./fatal-codes.ts";
@@ -72,6 +73,7 @@ async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boole
   const record = new EpisodeRecord(plan, (agent) => ports.renderer(modelOf(playerOf(plan, agent))), ports.prompts);
   const scripted = new ScriptedAgents(plan, ports.logger);
   const session = ports.session(plan);
+  const { branch } = plan;
   try {
     let observation = await record.timed("environment", () => session.reset());
     while (observation.agent !== "") {
@@ -79,14 +81,17 @@ async function play(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain: boole
         record.truncate("turns");
         break;
       }
+      if (branch !== undefined) assertSameState(branch, record.turnCount, observation);
       const player = playerOf(plan, observation.agent);
       const result =
         "open" in player
           ? await playScripted(scripted, player, ports, record, session, observation)
           : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
+      if (branch !== undefined) assertRepeated(branch, record.turns);
       ({ observation } = result);
     }
+    if (branch !== undefined) assertReached(branch, record.turnCount);
   } catch (error) {
     if (MrlmError.hasCode(error, ...FATAL) || (mayBeginAgain && error instanceof EpisodeLost)) throw error;
     record.fail(error);
@@ -126,7 +131,7 @@ async function playTurn(
     prompt,
     Math.min(room, observation.maxTokens ?? room),
   );
-  const sampled = await record.timed("sampling", () =>
+  const sample = (): Promise<SampleResult> =>
     traced(
       `chat ${model}`,
       () => requestAttributes(model, request),
@@ -136,8 +141,9 @@ async function playTurn(
         return result;
       },
       { kind: "client" },
-    ),
-  );
+    );
+  const repeated = plan.branch === undefined ? undefined : repeatedSample(plan.branch, record.turnCount);
+  const sampled = repeated ?? (await record.timed("sampling", sample));
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
   const response = record.choose(agent, sampled);

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { traced, traceOption } from "@mrlm/kit/service";
-import { type Action, type JsonObject, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
+import {
+  type Action,
+  type JsonObject,
+  type JsonValue,
+  type Logger,
+  MrlmError,
+  type Observation,
+  type StepResult,
+} from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodeSession } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
@@ -54,6 +62,13 @@ export class ResilientSession implements EpisodeSession {
     );
     this.#past.push({ action, result });
     return result;
+  }
+
+  /** Returns the state of an environment with snapshots. */
+  async snapshot(): Promise<JsonValue> {
+    const snapshot = await this.#live?.snapshot?.({ signal: this.#plan.signal });
+    if (snapshot !== undefined) return snapshot;
+    throw new MrlmError("INTERNAL", `The session of episode ${this.#plan.id} has no snapshot.`);
   }
 
   async close(): Promise<void> {

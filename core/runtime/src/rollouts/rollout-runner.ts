@@ -1,5 +1,15 @@
 import { repeatedHistory } from "@mrlm/kit/service";
-import type { AgentId, Logger, ModelId, PolicyId, Renderer, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
+import type {
+  AgentId,
+  Logger,
+  ModelId,
+  MrlmError,
+  PolicyId,
+  Renderer,
+  Trajectory,
+  TrajectoryGroup,
+  TurnRecord,
+} from "@mrlm/spec";
 import type {
   EnvironmentDescription,
   EnvironmentHost,
@@ -11,6 +21,7 @@ import type {
   SamplerHost,
 } from "@mrlm/spec/host";
 import { assignPlayers, playedBy } from "./assign-players.ts";
+import { BranchedEpisodes } from "./branched-episodes.ts";
 import { environmentSeed, type EpisodePlan, groupId } from "./episode-plan.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { policyOfPast } from "./past-versions.ts";
@@ -18,6 +29,7 @@ import { PlayTally } from "./play-tally.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 import { RewardWatch } from "./reward-watch.ts";
+import { KeepingSession, RestoredSession } from "./snapshot-sessions.ts";
 
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
@@ -81,25 +93,37 @@ export class RolloutRunner implements Rollouts {
       return sampler;
     };
     const queue = new GroupQueue(plans, isDeterministic && request.isSingly !== true, request.isSingly === true);
+    const add = (plan: EpisodePlan, trajectory: Trajectory): void => queue.add(plan, trajectory);
+    const branched = request.branches === undefined ? undefined : new BranchedEpisodes(request.branches, add);
     const pool = new EpisodePool({
       plans,
-      concurrency,
+      // Branches take the places of the episodes: a caller that plays several requests at once has divided its places among them.
+      concurrency: request.branches === undefined ? concurrency : Math.min(concurrency, plans.length),
       isDeterministic,
       signal,
       samplerOf,
       renderer,
-      session: (plan) =>
-        new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#replays.note(error) }),
+      session: (plan) => {
+        const { states, branch } = plan;
+        if (states !== undefined && branch !== undefined) return new RestoredSession(plan, host, states, branch.turn);
+        const onLoss = (error: MrlmError): void => this.#replays.note(error);
+        const session = new ResilientSession(plan, host, { maxWaitMs, logger, onLoss });
+        return states === undefined ? session : new KeepingSession(session, states);
+      },
       logger,
       tally: this.#tally,
       giveUp: () => stop.abort(),
     });
     const playing = pool
       .play((plan, trajectory) => {
-        this.#examine(trajectory);
         this.#rewards.note(trajectory);
-        this.#tally.addEpisode(trajectory);
+        if (plan.branch === undefined) {
+          this.#examine(trajectory);
+          this.#tally.addEpisode(trajectory);
+        }
+        if (branched !== undefined) return branched.add(plan, trajectory);
         queue.add(plan, trajectory);
+        return [];
       })
       .then(
         () => queue.end(),
@@ -169,6 +193,7 @@ export class RolloutRunner implements Rollouts {
             acting,
             players,
             rewardSharing: request.rewardSharing ?? {},
+            ...(request.branches !== undefined && description.snapshots === true && { states: { steps: [] } }),
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
         });

@@ -1,4 +1,4 @@
-import { type Logger, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
+import { defined, type Logger, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { Cohort, EnvironmentRef, EpisodeStore, SamplerHost } from "@mrlm/spec/host";
 import { type LoadedModel, loadedModel, playingModel } from "../models/loaded-model.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
@@ -40,9 +40,14 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
     const resolved = stages[Number(stage)];
     if (resolved === undefined)
       throw new MrlmError("STORE_CONFLICT", `Cohort ${cohort.id} is of stage ${stage}, which the run does not have.`);
-    const [policy] = policies.split("+") as [PolicyId];
+    const learners = policies.split("+") as [PolicyId];
+    const branches = prepared.stages[Number(stage)]?.learners[0]?.plan?.branches;
     const { environments } = prepared;
-    const request = cohortRequest({ policy, environments, ...stageSampling(prepared.config, resolved) }, cohort);
+    const facts = { policy: learners[0], environments, ...stageSampling(prepared.config, resolved) };
+    const request = cohortRequest(
+      { ...facts, ...defined({ branches: branches && { ...branches, policies: learners } }) },
+      cohort,
+    );
     const runner = await makeRunner(parts, deterministic, loaded);
     await (packages ??= assertSamePackages(store, prepared.packages));
     assertSameGroups(cohort, await runner.groupsOf(request));

@@ -24,6 +24,7 @@ export function curriculumOrder({ seed = 3, environments, settings, groups, ahea
     splits: { train: size },
     orderedSplits: [],
     hasDemonstrations: false,
+    determinism: "full",
     demonstrate: async () => [],
   }));
   return new Curriculum(all, trainOrders(all, "test", seed), {

@@ -16,6 +16,7 @@ export const environment = (id: string, weight = 1): TrainingEnvironment => ({
   splits: { train: 64 },
   orderedSplits: ["train"],
   hasDemonstrations: false,
+  determinism: "full",
   demonstrate: async () => [],
 });
 

@@ -109,7 +109,7 @@ export const ERROR_CODES = {
   },
   ENVIRONMENT_FAILED: {
     meaning:
-      "An environment threw, returned something malformed, ended its worker process, or was withdrawn after it had ended five of them.",
+      "An environment threw, returned something malformed, differed when a branch repeated its episode, ended its worker process, or was withdrawn after it had ended five of them.",
     hint: "The message names the environment and its fault; its author must repair it.",
     retryable: false,
   },

@@ -16,6 +16,7 @@ import { optionChecks } from "./option-checks.ts";
 import { overlapChecks } from "./overlap-checks.ts";
 import { privateChecks } from "./private-checks.ts";
 import { rewardChecks } from "./reward-checks.ts";
+import { snapshotChecks } from "./snapshot-checks.ts";
 
 /** Returns the checks of an environment that hold over every transport: calls, tasks, fixtures, roles. */
 export function contractChecks(definition: EnvironmentDefinition): EnvironmentCheck[] {
@@ -27,6 +28,7 @@ export const firstChecks: readonly EnvironmentCheck[] = [
   ...acknowledgementChecks,
   ...optionChecks,
   ...determinismChecks,
+  ...snapshotChecks,
 ];
 
 /** Returns the checks of what is played. They play many tasks: state that an episode leaves would hide what the first ones find. */

@@ -1,4 +1,5 @@
 import type {
+  JsonValue,
   Demonstration,
   EnvironmentDefinition,
   ResetOptions,
@@ -97,6 +98,10 @@ function noting(
       return passOn("reset", await environment.reset(options));
     },
     step: async (action, options) => passOn("step", await environment.step(action, options)),
+    ...(environment.snapshot && { snapshot: (options) => environment.snapshot?.(options) as Promise<JsonValue> }),
+    ...(environment.restore && {
+      restore: async (state, options) => environment.restore?.(state, options),
+    }),
     close: async () => environment.close?.(),
   };
 }

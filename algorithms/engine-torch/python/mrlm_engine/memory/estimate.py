@@ -43,10 +43,12 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     of_rank = f" / {ranks} ranks" if divided else ""
     adapter = model.adapter_parameters
     # Sharded trainable weights are their own master copies.
-    weights = count * b if adapter else (count - learns) * b + learns * (4 if divided else b)
+    masters = learns if divided and not adapter else 0
+    parts = [f"{size(n)} parameters x {width} bytes" for n, width in ((count - masters, b), (masters, 4)) if n]
+    weights = (count - masters) * b + masters * 4
     lines = []
     if not model.shares_base:
-        lines.append(Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}"))
+        lines.append(Line(model.id, "weights", weights // ranks, f"{' + '.join(parts)}{of_rank}"))
     if adapter:
         lines.append(Line(model.id, "adapter", 4 * adapter, f"{size(adapter)} parameters x 4 bytes"))
     if divided:

@@ -45,6 +45,8 @@ interface Entry extends Evidence {
   readonly drawn: number;
   /** Draws without a result. */
   readonly underWay: number;
+  /** Whether the rate of one of its groups was in the range of admission or above. */
+  readonly wasReached: boolean;
   readonly pool: Pool;
 }
 
@@ -68,6 +70,7 @@ export const poolState = z.object({
     at: numbers,
     drawn: numbers,
     underWay: numbers,
+    wasReached: z.array(z.boolean()),
   }),
 });
 
@@ -149,6 +152,7 @@ export class TaskPool {
       trials: before.trials + trials,
       at: batch,
       underWay: entry.underWay - 1,
+      wasReached: entry.wasReached || (trials > 0 && passes / trials >= this.#settings.pass_rate[0]),
     });
   }
 
@@ -164,7 +168,9 @@ export class TaskPool {
     for (const [task, entry] of this.#tasks) {
       const isStale = decayed(entry, batch, half_life).trials < 1;
       const posterior = posteriorOf(entry, this.#priors.get(entry.level) as Prior);
-      const pool = isStale ? "stale" : likeliest(placementOf(posterior, pass_rate));
+      const place = likeliest(placementOf(posterior, pass_rate));
+      // A task that was solved before can be learnt, unlike most hard ones.
+      const pool = isStale ? "stale" : place === "hard" && entry.wasReached ? "active" : place;
       if (pool !== entry.pool) this.#tasks.set(task, { ...entry, pool });
     }
   }
@@ -184,6 +190,7 @@ export class TaskPool {
         at: column("at"),
         drawn: column("drawn"),
         underWay: column("underWay"),
+        wasReached: column("wasReached"),
       },
     };
   }
@@ -203,6 +210,7 @@ export class TaskPool {
         at: at(tasks.at),
         drawn: at(tasks.drawn),
         underWay: at(tasks.underWay),
+        wasReached: tasks.wasReached[i] as boolean,
         pool: "stale",
       });
     }
@@ -225,7 +233,7 @@ export class TaskPool {
   #draw(task: number): number {
     const { underWay, ...entry } = this.#tasks.get(task) ?? {
       ...NO_EVIDENCE,
-      ...{ task, level: undefined, pool: "stale" as const, underWay: 0 },
+      ...{ task, level: undefined, pool: "stale" as const, underWay: 0, wasReached: false },
     };
     this.#tasks.set(task, { ...entry, drawn: this.#draws, underWay: underWay + 1 });
     return task;

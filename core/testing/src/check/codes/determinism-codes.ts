@@ -13,6 +13,11 @@ none: the time of a log line, the name of a temporary file, the package's own da
     implies: [...FOLLOW, "STATE_KEPT", "STATE_SHARED"],
     once: true,
   },
+  SNAPSHOT_DIFFERS: {
+    severity: "error",
+    title: "An episode does not continue from a snapshot as it did.",
+    fix: "Return from `snapshot` all that later steps read, as a JSON value, and set all of it in `restore`; or leave `snapshots` of the definition out.",
+  },
   SEED_IGNORED: {
     severity: "error",
     title: "Every seed gives the same episode.",

@@ -1,0 +1,78 @@
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { MrlmError } from "@mrlm/spec";
+import { printable } from "../console/printable.ts";
+import { authorOf, contentText, toolText } from "./observed-text.ts";
+import type { Seat } from "./seat.ts";
+
+/** First and last line of a text of several lines. */
+const QUOTES = '"""';
+
+/** Returns the seat at a terminal, or at pipes: what is typed is read line by line. */
+export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, output: Writable): Seat {
+  const lines = createInterface({ input, output, terminal: input.isTTY === true });
+  /** Lines that came before their question. */
+  const waiting: string[] = [];
+  const closed = new AbortController();
+  let wake: () => void = () => undefined;
+  lines.on("line", (line) => {
+    waiting.push(line);
+    wake();
+  });
+  lines.on("close", () => {
+    closed.abort();
+    wake();
+  });
+  // A terminal gives Ctrl-C to the interface, and not to the process.
+  lines.on("SIGINT", () => void process.emit("SIGINT"));
+  const show = (text: string): void => void output.write(`${printable(text)}\n`);
+  const next = async (prompt: string, signal: AbortSignal): Promise<string | undefined> => {
+    if (!closed.signal.aborted) {
+      lines.setPrompt(prompt);
+      lines.prompt(true);
+    }
+    while (waiting.length === 0 && !closed.signal.aborted) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const onAbort = (): void => reject(new MrlmError("CANCELLED", "The question was given up."));
+      wake = resolve;
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      await promise.finally(() => signal.removeEventListener("abort", onAbort));
+    }
+    return waiting.shift();
+  };
+  return {
+    help: `${QUOTES} on a line of its own begins and ends a text of several lines.`,
+    observe({ agent, messages, isFresh, tools }) {
+      if (agent !== "agent") show(`\nYou are ${agent}.`);
+      if (isFresh === true) show("(the conversation starts over)");
+      for (const message of messages) show(`\n${authorOf(message)}: ${contentText(message)}`);
+      if (tools !== undefined && tools.length > 0)
+        show(`\ntools:\n${tools.map((tool) => `  ${toolText(tool)}`).join("\n")}`);
+    },
+    show,
+    async ask(question, { signal }) {
+      for (;;) {
+        const line = await next(`${question}> `, signal);
+        if (line?.trim() !== QUOTES) {
+          if (line !== "") return line;
+          continue;
+        }
+        const text: string[] = [];
+        for (let more = await next("", signal); more?.trim() !== QUOTES; more = await next("", signal)) {
+          if (more === undefined) return undefined;
+          text.push(more);
+        }
+        return text.join("\n");
+      }
+    },
+    async choose(question, { choices, signal }) {
+      const known = choices.map(({ key, label }) => `${key === "" ? "Enter" : key}: ${label}`).join(", ");
+      for (;;) {
+        const line = (await next(`${question} (${known})> `, signal))?.trim();
+        if (line === undefined || choices.some(({ key }) => key === line)) return line;
+      }
+    },
+    close: () => lines.close(),
+  };
+}
