@@ -6,7 +6,7 @@ import type { CasesOptions } from "./options.ts";
 import { expectedText, readPrompt } from "./prompt.ts";
 
 const rowSchema = z.object({
-  input: z.unknown(),
+  input: z.unknown().optional(),
   expected: z.union([z.string().min(1), z.number()], "must be a text or a number"),
 });
 
