@@ -43,6 +43,7 @@ export { RolloutRunner } from "./rollouts/rollout-runner.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export { type Comparison, compareTasks } from "./evaluation/comparison.ts";
 export { hashOfFiles } from "./evaluation/episode-keys.ts";
+export { differenceToShow } from "./evaluation/power.ts";
 export { parseRequirement } from "./evaluation/requirement.ts";
 export {
   EvaluationPlan,
@@ -55,7 +56,7 @@ export {
 } from "./evaluation/stored-evaluation.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export type { MatchSummary } from "./evaluation/match-tally.ts";
-export { type EpisodeSummary, EpisodeTally, summariseEpisodes } from "./evaluation/summarise.ts";
+export { type EpisodeSummary, EpisodeTally, summariseEpisodes, type TaskScore } from "./evaluation/summarise.ts";
 export { StagePlay } from "./play/stage-play.ts";
 export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";

@@ -35,7 +35,7 @@ export const cases = singleTurn<CasesOptions, Shown, Hidden>({
   determinism: determinismOf,
   options: casesOptions,
   // Scorers and metrics of a file are components under their own names.
-  rewardComponents: ["pass"],
+  rewardComponents: ["solved"],
   deadlines: { stepMs: STEP_MS },
   requires: (_, { scorer }) =>
     scorer === undefined ? [] : [{ id: `scorer:${scorer}`, asker: "the option `scorer`" } as const],

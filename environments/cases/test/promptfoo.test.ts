@@ -50,9 +50,9 @@ describe("configurations of promptfoo", () => {
       expect(await grade(expected, given)).toEqual({
         scored: true,
         value: 1,
-        components: { item: 1, quantity: 1, city: 1, pass: 1 },
+        components: { item: 1, quantity: 1, city: 1, solved: 1 },
       });
-      expect(await grade("", given)).toMatchObject({ value: 0, components: { pass: 0 } });
+      expect(await grade("", given)).toMatchObject({ value: 0, components: { solved: 0 } });
     }
   });
 
@@ -94,23 +94,23 @@ describe("configurations of promptfoo", () => {
     ],
   ])("%j", async (assertion, right, wrong) => {
     for (const output of right)
-      expect(await grade(output, [assertion])).toMatchObject({ value: 1, components: { pass: 1 } });
+      expect(await grade(output, [assertion])).toMatchObject({ value: 1, components: { solved: 1 } });
     for (const output of wrong)
-      expect(await grade(output, [assertion])).toMatchObject({ value: 0, components: { pass: 0 } });
+      expect(await grade(output, [assertion])).toMatchObject({ value: 0, components: { solved: 0 } });
   });
 
   test("a function that throws or returns no result fails, inverse or not", async () => {
     for (const value of ["output.no.member", "undefined", "'text'", "({ pass: true })", "Number.NaN"])
       for (const type of ["javascript", "not-javascript"])
-        expect(await grade("yes", [{ type, value }])).toMatchObject({ value: 0, components: { pass: 0 } });
+        expect(await grade("yes", [{ type, value }])).toMatchObject({ value: 0, components: { solved: 0 } });
   });
 
   test("a number is a score, which passes above 0 or from its threshold on", async () => {
     const half = { type: "javascript", value: "0.5" };
-    expect(await grade("", [half])).toEqual(components({ pass: 1 }));
-    expect(await grade("", [{ ...half, threshold: 0.6 }])).toMatchObject({ value: 0.5, components: { pass: 0 } });
+    expect(await grade("", [half])).toEqual(components({ solved: 1 }));
+    expect(await grade("", [{ ...half, threshold: 0.6 }])).toMatchObject({ value: 0.5, components: { solved: 0 } });
     expect(await grade("", [{ ...half, type: "not-javascript", threshold: 0.6 }])).toMatchObject({
-      components: { pass: 1 },
+      components: { solved: 1 },
     });
     expect(await grade("", [{ type: "javascript", value: "7" }])).toMatchObject({
       scored: false,
@@ -123,18 +123,18 @@ describe("configurations of promptfoo", () => {
     expect(await grade("a", [has("a", { weight: 3 }), has("b")])).toEqual({
       scored: true,
       value: 0.75,
-      components: { pass: 0 },
+      components: { solved: 0 },
     });
-    expect(await grade("a", [has("a", { weight: 3 }), has("b")], { threshold: 0.7 })).toEqual(components({ pass: 1 }));
-    expect(await grade("a", [has("a"), has("b", { weight: 0 })])).toMatchObject({ value: 1, components: { pass: 0 } });
+    expect(await grade("a", [has("a", { weight: 3 }), has("b")], { threshold: 0.7 })).toEqual(components({ solved: 1 }));
+    expect(await grade("a", [has("a"), has("b", { weight: 0 })])).toMatchObject({ value: 1, components: { solved: 0 } });
     expect(
       await grade("a", [has("a", { metric: "m" }), has("b", { metric: "m", weight: 3 }), has("a", { metric: "n" })]),
-    ).toEqual(components({ m: 0.25, n: 1, pass: 0 }));
+    ).toEqual(components({ m: 0.25, n: 1, solved: 0 }));
     const set = { type: "assert-set", threshold: 0.5, weight: 2, metric: "set", assert: [has("a"), has("b")] };
     expect(await grade("a", [set, has("a")])).toEqual({
       scored: true,
       value: 2 / 3,
-      components: { set: 0.5, pass: 1 },
+      components: { set: 0.5, solved: 1 },
     });
   });
 

@@ -51,7 +51,7 @@ export async function compileGrade(
   };
 }
 
-/** Returns the reward of an answer: the score of promptfoo, with `pass` and the metrics as components. A score outside 0 to 1 is unscored. */
+/** Returns the reward of an answer: the score of promptfoo, with `solved` (the test passes) and the metrics as components. A score outside 0 to 1 is unscored. */
 export function rewardOf({ score: value, pass, metrics }: Graded, place: string): Reward {
   if (!isScore(value))
     return scorerFailed(`${place}: the assertions have the score ${value}, and a score is a number from 0 to 1.`);
@@ -59,5 +59,5 @@ export function rewardOf({ score: value, pass, metrics }: Graded, place: string)
     const total = own.reduce((sum, { weight }) => sum + weight, 0);
     return [name, total > 0 ? own.reduce((sum, each) => sum + each.score * each.weight, 0) / total : 0] as const;
   });
-  return score(value, { ...Object.fromEntries(byName), pass: pass ? 1 : 0 });
+  return score(value, { ...Object.fromEntries(byName), solved: pass ? 1 : 0 });
 }
