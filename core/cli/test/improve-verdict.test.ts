@@ -83,8 +83,8 @@ describe("refusals", () => {
     expect(() => assertSound(sound, expected(0.6))).not.toThrow();
     expect(() => assertSound(sound, undefined)).not.toThrow();
     expect(() => assertSound(sound, expected(0.4))).toThrow("have the mean score 0.40");
-    expect(() => assertSound({ findings: [{ message: "It pays.", fix: "Mend it." }], notes: [] }, expected(1))).toThrow(
-      expect.objectContaining({ code: "CASES_UNFIT", message: expect.stringMatching(/^It pays\./), hint: "Mend it." }),
+    expect(() => assertSound({ findings: [{ message: "It pays.", fix: "Repair it." }], notes: [] }, expected(1))).toThrow(
+      expect.objectContaining({ code: "CASES_UNFIT", message: expect.stringMatching(/^It pays\./), hint: "Repair it." }),
     );
   });
 });

@@ -147,15 +147,15 @@ describe("configurations of promptfoo", () => {
       },
       {
         "chat.json": JSON.stringify([
-          { role: "system", content: "Say {{text}}." },
+          { role: "system", content: "Print {{text}}." },
           { role: "user", content: "Now." },
         ]),
         "tests.yaml": "- vars: { expected: 3 }\n",
       },
     );
     expect(cases.map(({ expected, messages }) => [expected, messages[0]?.parts])).toEqual([
-      ["3", [{ type: "text", text: "Say default." }]],
-      ["own a", [{ type: "text", text: "Say own." }]],
+      ["3", [{ type: "text", text: "Print default." }]],
+      ["own a", [{ type: "text", text: "Print own." }]],
     ]);
     expect(await cases[1]?.grade("a", given)).toMatchObject({ value: 0.5 });
     const [{ cases: loaded, error } = {}] = await gradeFolders([

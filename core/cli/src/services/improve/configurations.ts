@@ -16,7 +16,7 @@ const GRPO = {
 /** Updates without demonstrations: the scorer alone shows what is right. */
 const STEPS_ALONE = 40;
 
-/** What both configurations share. */
+/** Input of both configurations. */
 interface Shared {
   readonly directory: string;
   readonly cases: InspectedCases;

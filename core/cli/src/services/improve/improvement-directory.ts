@@ -7,7 +7,7 @@ import type { CaseFile } from "./inspected-cases.ts";
 /** File of the directory with what is improved. */
 const RECORD = "improve.json";
 
-/** What a directory improves. */
+/** Model and cases of a directory. */
 export interface ImprovementRecord extends CaseFile {
   readonly model: string;
   /** SHA-256 of the file with the cases. */
