@@ -125,8 +125,13 @@ describe("configurations of promptfoo", () => {
       value: 0.75,
       components: { solved: 0 },
     });
-    expect(await grade("a", [has("a", { weight: 3 }), has("b")], { threshold: 0.7 })).toEqual(components({ solved: 1 }));
-    expect(await grade("a", [has("a"), has("b", { weight: 0 })])).toMatchObject({ value: 1, components: { solved: 0 } });
+    expect(await grade("a", [has("a", { weight: 3 }), has("b")], { threshold: 0.7 })).toEqual(
+      components({ solved: 1 }),
+    );
+    expect(await grade("a", [has("a"), has("b", { weight: 0 })])).toMatchObject({
+      value: 1,
+      components: { solved: 1 },
+    });
     expect(
       await grade("a", [has("a", { metric: "m" }), has("b", { metric: "m", weight: 3 }), has("a", { metric: "n" })]),
     ).toEqual(components({ m: 0.25, n: 1, solved: 0 }));

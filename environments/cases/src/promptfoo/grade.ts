@@ -31,7 +31,14 @@ export async function compileGrade(
       if ("assert" in assertion)
         return { weight, metric, check: await compileGrade(assertion.assert, assertion.threshold, own) };
       const check: Check = await compileAssertion(assertion, own);
-      return { weight, metric, check: async (output, context) => ({ ...(await check(output, context)), metrics: [] }) };
+      return {
+        ...{ weight, metric },
+        check: async (output, context) => {
+          const { pass, score: own } = await check(output, context);
+          // An assertion without weight is for its metric.
+          return { pass: pass || weight === 0, score: own, metrics: [] };
+        },
+      };
     }),
   );
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
