@@ -12,7 +12,10 @@ import { casesOptions } from "../src/options.ts";
 import { gradeFolders } from "./support/graded.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../examples/improve/promptfooconfig.yaml", import.meta.url));
-const given = { context: { scorer: () => expect.fail("no scorer") as never }, signal: new AbortController().signal };
+const scorer = () => {
+  throw new Error("Assertions need no scorer.");
+};
+const given = { context: { scorer }, signal: new AbortController().signal };
 const read = async (path: string): Promise<readonly Case[]> =>
   (await readCases(path, casesOptions.parse({ data: { path } }))).cases;
 
