@@ -1,9 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import type { TaskScore } from "@mrlm/runtime";
 import fc from "fast-check";
 import { assertEnough, assertSound, gainToShow } from "../src/services/improve/refusal.ts";
 import { improvementReport } from "../src/services/improve/improvement-report.ts";
-import { verdictOf } from "../src/services/improve/verdict.ts";
+import { type TaskScore, verdictOf } from "../src/services/improve/verdict.ts";
 
 const scores = (rewards: readonly (number | null)[]): TaskScore[] =>
   rewards.map((reward, i) => ({
@@ -83,8 +82,14 @@ describe("refusals", () => {
     expect(() => assertSound(sound, expected(0.6))).not.toThrow();
     expect(() => assertSound(sound, undefined)).not.toThrow();
     expect(() => assertSound(sound, expected(0.4))).toThrow("have the mean score 0.40");
-    expect(() => assertSound({ findings: [{ message: "It pays.", fix: "Repair it." }], notes: [] }, expected(1))).toThrow(
-      expect.objectContaining({ code: "CASES_UNFIT", message: expect.stringMatching(/^It pays\./), hint: "Repair it." }),
+    expect(() =>
+      assertSound({ findings: [{ message: "It pays.", fix: "Repair it." }], notes: [] }, expected(1)),
+    ).toThrow(
+      expect.objectContaining({
+        code: "CASES_UNFIT",
+        message: expect.stringMatching(/^It pays\./),
+        hint: "Repair it.",
+      }),
     );
   });
 });

@@ -56,7 +56,7 @@ export {
 } from "./evaluation/stored-evaluation.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export type { MatchSummary } from "./evaluation/match-tally.ts";
-export { type EpisodeSummary, EpisodeTally, summariseEpisodes, type TaskScore } from "./evaluation/summarise.ts";
+export { type EpisodeSummary, EpisodeTally, summariseEpisodes } from "./evaluation/summarise.ts";
 export { StagePlay } from "./play/stage-play.ts";
 export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";

@@ -1,9 +1,10 @@
-import { LocalHost, PluginHost, type TaskScore } from "@mrlm/runtime";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { messageText } from "@mrlm/kit";
 import { defined, type JsonObject, type Logger, MrlmError, type Plugin, type TaskId } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import { searchCheats } from "@mrlm/testing";
 import { playAnswers } from "./play-answers.ts";
+import type { TaskScore } from "./verdict.ts";
 
 /** Environment that plays the cases of files. */
 const ENVIRONMENT = "cases";

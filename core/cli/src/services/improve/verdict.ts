@@ -1,4 +1,7 @@
-import { type Comparison, compareTasks, type EpisodeSummary, type Interval, type TaskScore } from "@mrlm/runtime";
+import { type Comparison, compareTasks, type EpisodeSummary, type Interval, type storedScores } from "@mrlm/runtime";
+
+/** Score of a case. */
+export type TaskScore = ReturnType<typeof storedScores>[number];
 
 /** Difference of mean scores on held-out cases, with its 95 % interval. */
 export interface Difference {
