@@ -15,8 +15,9 @@ const EXAMPLES = join(ROOT, "examples/improve");
 const folder = temporaryDirectory();
 
 const evalite = await clientPackages(["evalite@0.19.0", "vitest@4.1.12"]);
-// Its optional packages are 1.5 GB for providers that are not used.
-const promptfoo = await clientPackages(["promptfoo@0.123.1"], ["--omit=optional"]);
+/** Its binding of SQLite. Its other optional packages are 1.7 GB for providers that are not used. */
+const binding = `@libsql/${process.platform}-${process.arch}${{ linux: "-gnu", win32: "-msvc" }[process.platform as string] ?? ""}@0.5.29`;
+const promptfoo = await clientPackages(["promptfoo@0.123.1", binding], ["--omit=optional"]);
 /** Test of an installed package, or one that is skipped with the reason. */
 const testOf = (installed: typeof evalite, name: string, body: (packages: string) => Promise<void>): void =>
   "folder" in installed
