@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { measuringConfig, trainingConfig } from "../src/services/improve/configurations.ts";
 import { assertEnough, assertSound, gainToShow } from "../src/services/improve/refusal.ts";
 import { improvementReport } from "../src/services/improve/improvement-report.ts";
 import { type TaskScore, verdictOf } from "../src/services/improve/verdict.ts";
@@ -121,4 +122,25 @@ test("the report states cases, power, intervals and the command that serves", ()
     "npx mrlm serve --model /runs/i/train-1 ",
   ])
     expect(text).toMatch(part);
+});
+
+test("the training has passes over its cases, within bounds, and no held-out case; the evaluation has all of these", () => {
+  const expected = { reward: 1, below: 0, longest: 40, fixed: "a" };
+  const shared = (train: number, held: number, answers = true) => ({
+    ...{ directory: "/runs/i", expected: answers ? expected : undefined },
+    cases: { ref: { id: "cases@1", options: {} }, train, held, hash: undefined },
+  });
+  const stagesOf = (...given: Parameters<typeof shared>) => trainingConfig(shared(...given), { path: "/m" })["stages"];
+  expect(stagesOf(80, 40)).toMatchObject([
+    { algorithm: "sft", steps: 20 },
+    { algorithm: "grpo", steps: 10 },
+  ]);
+  expect(stagesOf(80, 40, false)).toMatchObject([{ algorithm: "grpo", steps: 40 }]);
+  expect(stagesOf(32, 16)).toMatchObject([{ steps: 10 }, { steps: 10 }]);
+  expect(stagesOf(20_000, 10_000)).toMatchObject([{ steps: 400 }, { steps: 400 }]);
+  expect(trainingConfig(shared(80, 40), {})).toMatchObject({ eval: { tasks: 0 }, sampling: { max_tokens: 28 } });
+  expect(measuringConfig(shared(80, 40), "a", "b")).toMatchObject({
+    models: { before: "a", after: "b" },
+    eval: { tasks: 40, samples: 0, environments: [{ id: "cases@1" }] },
+  });
 });

@@ -8,13 +8,14 @@ export const NAMES = { train: "train", measure: "measure" } as const;
 /** Tokens of an answer where the file has no expected ones. */
 const MAX_TOKENS = 256;
 const FEWEST_TOKENS = 16;
-/** Updates with demonstrations, of 16 each; then updates with 8 groups of 6 answers. */
-const SFT = { algorithm: "sft", steps: 30, batch_size: 16, learning_rate: 5e-5, lr_schedule: "linear" } as const;
+const SFT = { algorithm: "sft", batch_size: 16, learning_rate: 5e-5, lr_schedule: "linear" } as const;
 const GRPO = {
-  ...{ algorithm: "grpo", steps: 12, prompts_per_step: 8, group_size: 6, learning_rate: 1e-5, warmup_steps: 2 },
+  ...{ algorithm: "grpo", prompts_per_step: 8, group_size: 6, learning_rate: 1e-5, warmup_steps: 2 },
 } as const;
-/** Updates without demonstrations: the scorer alone shows what is right. */
-const STEPS_ALONE = 40;
+/** Passes over the training cases: of SFT, of GRPO after it, and of GRPO where the scorer alone shows what is right. */
+const PASSES = { sft: 4, grpo: 1, alone: 4 } as const;
+/** Bounds of the updates of a stage. */
+const [FEWEST_STEPS, MOST_STEPS] = [10, 400];
 
 /** Input of both configurations. */
 interface Shared {
@@ -30,7 +31,13 @@ export function trainingConfig({ directory, cases, expected }: Shared, model: ob
     model: plainJson(model),
     environments: [{ ...cases.ref }],
     sampling: { temperature: 1, max_tokens: maxTokensOf(expected) },
-    stages: expected === undefined ? [{ ...GRPO, steps: STEPS_ALONE }] : [SFT, GRPO],
+    stages:
+      expected === undefined
+        ? [{ ...GRPO, steps: stepsOf(cases, PASSES.alone, GRPO.prompts_per_step) }]
+        : [
+            { ...SFT, steps: stepsOf(cases, PASSES.sft, SFT.batch_size) },
+            { ...GRPO, steps: stepsOf(cases, PASSES.grpo, GRPO.prompts_per_step) },
+          ],
     // Held-out cases are measured once, at the end.
     eval: { tasks: 0 },
     checkpoint: { every: 10, keep: 1 },
@@ -47,6 +54,10 @@ export function measuringConfig({ directory, cases, expected }: Shared, before: 
     eval: { tasks: cases.held, samples: 0, environments: [{ ...cases.ref }] },
     output: { directory },
   };
+}
+
+function stepsOf({ train }: InspectedCases, passes: number, batch: number): number {
+  return Math.min(MOST_STEPS, Math.max(FEWEST_STEPS, Math.ceil((passes * train) / batch)));
 }
 
 /** Returns a limit that the longest expected answer does not reach: a token has two characters or more in most texts. */
