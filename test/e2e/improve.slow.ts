@@ -8,7 +8,7 @@ import { TINY, writeConfig } from "./support/tiny-run.ts";
 const folder = temporaryDirectory();
 const output = join(folder, "improved");
 /** A training of a tiny model and two evaluations take 20 CPU seconds. */
-const TEST_MS = 300_000;
+const TEST_MS = 600_000;
 const LABELS = ["north", "south", "east", "west"] as const;
 /** Settings with which a model of two small layers learns; those of the command are for pretrained ones. */
 const SETTINGS = [
