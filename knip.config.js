@@ -24,6 +24,7 @@ export default {
         "test/learning/support/noted-agent/noted-agent.ts",
         "test/**/*.agents.ts",
         "test/**/*.interop.ts",
+        "test/interop/cases/grade-cases.ts", // a process
         "test/**/*.vllm.ts",
         "test/**/*.models.ts",
         "test/**/*.parity.ts",
@@ -39,6 +40,7 @@ export default {
       ignoreDependencies: [
         // Plugins: mrlm finds them by their manifests, in the direct dependencies of the project.
         "@mrlm/.*",
+        "evalite", // test:interop installs it for examples/improve
         "@grpc/grpc-js", // the one of @mrlm/wire, which benchmarks/server measures alone
         // Commands that scripts/ runs.
         "@arethetypeswrong/cli",

@@ -6,9 +6,9 @@ import { root } from "./lib/repository.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 import { phrasesIn } from "./lib/words.mjs";
 
-/** Files that hold the phrases themselves, generated code, recorded data, and texts of debates. */
+/** Files that hold the phrases themselves, generated code, recorded data, texts of debates, and messages of customers. */
 const ignored =
-  /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures|phrases)\/.*|environments\/debate\/src\/(?:stock-arguments|worked-debate)\.ts)$/;
+  /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures|phrases)\/.*|examples\/improve\/(?:support\.eval\.ts|promptfooconfig\.yaml)|environments\/debate\/src\/(?:stock-arguments|worked-debate)\.ts)$/;
 
 await script(async () => {
   const paths = process.argv.slice(2);

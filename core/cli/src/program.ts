@@ -7,6 +7,7 @@ import { declareCreate } from "./declarations/create.ts";
 import { declareDoctor } from "./declarations/doctor.ts";
 import { declareSetup } from "./declarations/engine.ts";
 import { declareEval } from "./declarations/eval.ts";
+import { declareImprove } from "./declarations/improve.ts";
 import { declareInfo } from "./declarations/info.ts";
 import { declareJoin } from "./declarations/join.ts";
 import { declareLaunch } from "./declarations/launch.ts";
@@ -82,6 +83,7 @@ export function createProgram(
   add(declareJoin(), async (...given) => (await import("./commands/join.ts")).join(...given));
   add(declareEval(), async (...given) => (await import("./commands/eval.ts")).runEval(...given));
   add(declareTry(), async (...given) => (await import("./commands/try.ts")).tryEnvironment(...given));
+  add(declareImprove(), async (...given) => (await import("./commands/improve.ts")).improve(...given));
   add(declareCollect(), async (...given) => (await import("./commands/collect.ts")).runCollect(...given));
   add(declareShow(), async (...given) => (await import("./commands/show.ts")).show(...given));
   add(declareQuery(), async (...given) => (await import("./commands/query.ts")).query(...given));

@@ -11,7 +11,7 @@ test("docs/reference/cli.md has every command and flag as the program's help has
 });
 
 test("--help marks the flags that are required", () => {
-  const play = leaves(createProgram(() => undefined)).find((command) => command.name() === "collect");
+  const play = leaves(createProgram(() => undefined)).find((command) => command.name() === "serve");
   expect(play?.helpInformation()).toMatch(/--model <model> +\(required\) Hugging Face/);
 });
 

@@ -21,7 +21,7 @@ export interface SingleTurnDefinition<Options, Public extends JsonObject, Privat
     >,
     Required<Pick<EnvironmentDefinition<Options, Public, Private>, "tasks">> {
   /** Default `full`. Set it if equal responses can have different scores, for example from a model that is used as a judge. */
-  readonly determinism?: EnvironmentDefinition["determinism"];
+  readonly determinism?: EnvironmentDefinition<Options>["determinism"];
   /** Returns the question: the text of a user message, or messages. It receives only the public fields, so that private ones cannot reach a model. */
   prompt(shown: Public, options: Options): string | readonly Message[];
   /** Returns the reward of the text of a response. A number is a reward without components; 1 counts as solved. */

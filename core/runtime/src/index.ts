@@ -45,6 +45,7 @@ export { environmentLabel } from "./play/labels.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export { type Comparison, compareTasks } from "./evaluation/comparison.ts";
 export { hashOfFiles } from "./evaluation/episode-keys.ts";
+export { differenceToShow } from "./evaluation/power.ts";
 export { parseRequirement } from "./evaluation/requirement.ts";
 export {
   EvaluationPlan,

@@ -4,6 +4,7 @@ export { BigramExternalSampler } from "./bigram/external-sampler.ts";
 export { createAuthority } from "./certificates.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { environmentContract } from "./environment-contract/environment-contract.ts";
+export { searchCheats } from "./check-plugin/search-cheats.ts";
 export { checksOf } from "./check/check-part.ts";
 export type { FindingCode } from "./check/codes.ts";
 export type { Finding } from "./check/finding.ts";

@@ -23,15 +23,19 @@ interface Installed {
 /**
  * Installs packages of npm in a folder of the user's cache, once. Returns the reason where they cannot be installed: no network.
  * @param packages names with versions, for example `ai@7.0.173`
+ * @param flags further flags of npm
  */
-export async function clientPackages(packages: readonly string[]): Promise<Installed | { readonly reason: string }> {
-  const folder = join(cacheDirectory(), "client-packages", hash64(packages.join(" ")).toString(16));
+export async function clientPackages(
+  packages: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Installed | { readonly reason: string }> {
+  const folder = join(cacheDirectory(), "client-packages", hash64([...packages, ...flags].join(" ")).toString(16));
   if (!existsSync(folder)) {
     const made = `${folder}.${process.pid}`;
     mkdirSync(made, { recursive: true });
     writeFileSync(join(made, "package.json"), "{}");
     try {
-      const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save"];
+      const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save", ...flags];
       await promisify(execFile)("npm", ["install", ...options, ...packages], { cwd: made, timeout: INSTALL_MS });
       renameSync(made, folder);
     } catch (error) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { meanOf, meanValue } from "@mrlm/kit/learning";
 import { temporaryFolder } from "@mrlm/process";
 import { diagnose, learningCurve, modelDirectory, readRun, RunDirectory } from "@mrlm/runtime";
-import { type JsonObject, type Message, MrlmError, type Trajectory } from "@mrlm/spec";
+import { type Message, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import type { CheckOptions } from "../declarations/check.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -91,7 +91,11 @@ export async function learnAnswers(
   }
 }
 
-async function modelOf(model: string, context: CommandContext): Promise<JsonObject> {
+/** Returns `model` of a configuration that trains on from the model of a flag. */
+export async function modelOf(
+  model: string,
+  context: CommandContext,
+): Promise<{ readonly path: string; readonly lora?: { readonly path: string } }> {
   const { path, base } = await modelDirectory(model, undefined, modelFetcher(context));
   return base === undefined ? { path } : { path: base, lora: { path } };
 }

@@ -14,6 +14,11 @@ export function tasksToShow(variance: number, difference = 0.05): number | null 
   return variance < 1e-12 ? null : Math.ceil(((Z_TWO_SIDED_95 + Z_POWER_80) ** 2 * variance) / difference ** 2);
 }
 
+/** Returns the difference of means that a number of tasks shows: the inverse of {@link tasksToShow}. */
+export function differenceToShow(tasks: number, variance: number): number {
+  return (Z_TWO_SIDED_95 + Z_POWER_80) * Math.sqrt(variance / tasks);
+}
+
 /** Returns the variance of values with n - 1 in its denominator; 0 for fewer than two. */
 export function variance(values: readonly number[]): number {
   if (values.length < 2) return 0;

@@ -9,6 +9,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "algorithm:sft": "@mrlm/sft",
   "engine:torch": "@mrlm/engine-torch",
   "environment:agent": "@mrlm/environment-agent",
+  "environment:cases": "@mrlm/environment-cases",
   "environment:code": "@mrlm/environment-code",
   "environment:consultation": "@mrlm/environment-consultation",
   "environment:debate": "@mrlm/environment-debate",

@@ -36,6 +36,12 @@ export const ERROR_CODES = {
     hint: "No action is needed if the cancellation was intended.",
     retryable: false,
   },
+  CASES_UNFIT: {
+    meaning:
+      "The cases of `mrlm improve` cannot show a gain: they are too few, or their scorer pays for answers that solve nothing.",
+    hint: "Do what the message names.",
+    retryable: false,
+  },
   CHECKPOINT_INCOMPLETE: {
     meaning: "A checkpoint lacks files or their checksums differ.",
     hint: "Resume from an earlier checkpoint; `mrlm train --resume RUN` takes the newest complete one.",

@@ -1,0 +1,56 @@
+import { type Comparison, compareTasks, type EpisodeSummary, type Interval, type storedScores } from "@mrlm/runtime";
+
+/** Score of a case. */
+export type TaskScore = ReturnType<typeof storedScores>[number];
+
+/** Difference of mean scores on held-out cases, with its 95 % interval. */
+export interface Difference {
+  readonly difference: number;
+  readonly interval: Interval | null;
+}
+
+/** Result of an improvement. */
+export interface Verdict {
+  readonly isGain: boolean;
+  /** Reason, as a sentence. */
+  readonly reason: string;
+  readonly overBefore: Difference;
+  /** Over the best answer that is the same in every case; absent where the file has no expected answers. */
+  readonly overFixed?: Difference;
+}
+
+/** Scores of a model on the held-out cases. */
+export interface MeasuredModel {
+  readonly summary: Pick<EpisodeSummary, "failed" | "unscored">;
+  readonly scores: readonly TaskScore[];
+}
+
+/**
+ * Decides whether a model has gained: its mean score exceeds that before beyond the 95 % interval, and that of the best fixed answer too. Else a model that has
+ * learnt the form of answers alone would count as better. An episode without a score allows no claim, since the others may be the easier ones.
+ * @param fixed scores of the best answer that is the same in every case
+ */
+export function verdictOf(before: MeasuredModel, after: MeasuredModel, fixed?: readonly TaskScore[]): Verdict {
+  const overBefore = differenceOf(compareTasks(before.scores, after.scores));
+  const overFixed = fixed === undefined ? undefined : differenceOf(compareTasks(fixed, after.scores));
+  const lost = [before, after].reduce((sum, { summary }) => sum + summary.failed + summary.unscored, 0);
+  const differences = { overBefore, ...(overFixed && { overFixed }) };
+  const no = (reason: string): Verdict => ({ isGain: false, reason, ...differences });
+  if (lost > 0) return no(`${lost} held-out episodes have no score.`);
+  if (!isAbove(overBefore)) return no("The interval of the difference to the model before includes zero.");
+  if (overFixed !== undefined && !isAbove(overFixed))
+    return no(
+      "The interval of the difference to one fixed answer includes zero: the model has learnt the form of answers, not the cases.",
+    );
+  return { isGain: true, reason: "The intervals exclude zero.", ...differences };
+}
+
+function differenceOf(comparison: Comparison | undefined): Difference {
+  const { difference = 0, interval = null } = comparison?.reward ?? {};
+  return { difference, interval };
+}
+
+/** Whether a difference is above zero beyond chance. Without an interval all cases have the same difference, and there are many. */
+function isAbove({ difference, interval }: Difference): boolean {
+  return interval === null ? difference > 0 : interval[0] > 0;
+}
