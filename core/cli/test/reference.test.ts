@@ -11,8 +11,8 @@ test("docs/reference/cli.md has every command and flag as the program's help has
 });
 
 test("--help marks the flags that are required", () => {
-  const play = leaves(createProgram(() => undefined)).find((command) => command.name() === "serve");
-  expect(play?.helpInformation()).toMatch(/--model <model> +\(required\) Hugging Face/);
+  const play = leaves(createProgram(() => undefined)).find((command) => command.name() === "sample");
+  expect(play?.helpInformation()).toMatch(/--run <run> +\(required\) the run's directory/);
 });
 
 test("docs/reference/cli.md has every exit code and no other", () => {
