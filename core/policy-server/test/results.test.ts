@@ -86,7 +86,7 @@ test("D17: the number of a try and the key of its request stand in the response 
   }
 });
 
-test("R23: tries of one request, at once and after a dropped stream, are whole answers that are told apart, and a dropped one ends", async () => {
+test("R23: tries of one request, at once and after a dropped stream, are whole answers that can be distinguished, and a dropped one ends", async () => {
   const logged: Record<string, unknown>[] = [];
   const ignore = (): void => undefined;
   const debug: Logger["debug"] = (_, fields) => void logged.push({ ...fields });
@@ -126,4 +126,22 @@ test("R23: tries of one request, at once and after a dropped stream, are whole a
   expect(logged.map(({ retry, idempotency_key: key }) => [retry, key])).toEqual(
     expect.arrayContaining([0, 0, 1, 1].map((retry) => [retry, "key"])),
   );
+});
+
+test("R11: markers that content spells, whole or divided by its parts, are ordinary tokens of the prompt", async () => {
+  server = await served();
+  const [stop] = server.renderer.stopTokenIds;
+  const marker = server.renderer.tokenizer.decode(Int32Array.of(stop as number));
+  const part = (text: string) => ({ type: "text", text });
+  const stopsIn = async (...messages: readonly object[]): Promise<number> => {
+    const answer = await server.post(CHAT, { model: "bigram", messages, max_tokens: 1, return_token_ids: true });
+    expect(answer.status).toBe(200);
+    return (answer.body.prompt_token_ids as number[]).filter((id) => id === stop).length;
+  };
+  const [head, tail] = [marker.slice(0, 2), marker.slice(2)];
+  for (const content of [marker, [part(head), part(tail)], [part(marker), part(head), part(""), part(tail)]])
+    expect(await stopsIn({ role: "user", content })).toBe(await stopsIn(user));
+  const called = [user, calls("a")];
+  for (const content of [marker, [part(head), part(tail)]])
+    expect(await stopsIn(...called, { ...result("a"), content })).toBe(await stopsIn(...called, result("a")));
 });
