@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { messageText, observe, singleStep, textMessage } from "@mrlm/kit";
-import { type EnvironmentDefinition, score } from "@mrlm/spec";
+import { type EnvironmentDefinition, score, type SupervisedSequence } from "@mrlm/spec";
 import { trainRun } from "@mrlm/runtime";
 import type { SampleResult } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
@@ -64,11 +64,12 @@ describe("R14: a context that is full", () => {
         };
       },
     });
-    const [stop = 0] = renderer.stopTokenIds;
-    const tokens = Int32Array.from([...renderer.tokenizer.encode(written), ...(isStopped ? [stop] : [])]);
+    const [whole] = renderer.supervise([textMessage("user", "a"), textMessage("assistant", written)]);
+    const chosen = (whole as SupervisedSequence).tokens.filter((_, t) => whole?.mask[t] === 1);
+    const tokens = isStopped ? chosen : chosen.slice(0, -1);
     const result: SampleResult = {
       ...{ tokens, logprobs: new Float32Array(tokens.length).fill(-1), versions: new Int32Array(tokens.length) },
-      stopReason: isStopped ? "stop" : "length",
+      ...{ stopReason: isStopped ? "stop" : "length", truncatedSupport: false },
     };
     const model = await bigramEngine();
     const engine = new Proxy(model, {
