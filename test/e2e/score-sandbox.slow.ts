@@ -39,7 +39,7 @@ testJailed(
       return events.find(({ event }) => event === "summary")?.["directory"] as string;
     };
     const [auto, native] = [await evaluated("auto"), await evaluated("native")];
-    server.close();
+    await server.close();
     const PATH = pathWithoutJail();
     const again = async (directory: string) => {
       const { code, events } = await run(["score", "--json", "--run", directory], { PATH });
