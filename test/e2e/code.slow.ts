@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { MetricsFile } from "@mrlm/runtime";
@@ -9,6 +10,7 @@ import { textMessage } from "@mrlm/kit";
 import { readCorpus } from "@mrlm/testing";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
+import { gone, processTree } from "./support/process-tree.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const { signal } = new AbortController();
@@ -63,6 +65,33 @@ test("mrlm serve: a client earns the full reward with a reference, and nothing b
   await host.close();
   server.child.kill("SIGINT");
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
+}, 300_000);
+
+test("R16: mrlm serve that is killed with submissions under way leaves no process", async () => {
+  const server = new Mrlm(["serve", "--environments", "code", "--port", "0", "--json"]);
+  const { address } = await server.event(({ event }) => event === "listening");
+  const host = await connectEnvironments(address as string);
+  const answers = { python: "```python\nwhile True: pass\n```", typescript: "```ts\nfor (;;);\n```" };
+  const idle = processTree(server.child.pid as number).length;
+  for (const [language, answer] of Object.entries(answers)) {
+    const limits = { wall_ms: 60_000, cpu_ms: 60_000 };
+    const session = await host.open({ id: "code", options: { language, attempts: 1, limits } });
+    const { agent } = await session.reset({ task: "train/3", signal });
+    const action = { agent, message: textMessage("assistant", answer), finishReason: "stop" } as const;
+    session.step(action, { signal }).catch(() => undefined);
+  }
+  let tree = processTree(server.child.pid as number);
+  while (tree.length < idle + 2) {
+    await sleep(100);
+    tree = processTree(server.child.pid as number);
+  }
+  await sleep(1_000);
+  tree = processTree(server.child.pid as number);
+  server.child.kill("SIGKILL");
+  const end = performance.now() + 10_000;
+  await gone(tree);
+  expect(performance.now()).toBeLessThan(end);
+  await host.close();
 }, 300_000);
 
 /** Returns the rewards of the cheats of the environment's own tests that earn anything or are not scored. */

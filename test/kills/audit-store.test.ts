@@ -6,7 +6,7 @@ import { trainBigram } from "@mrlm/testing";
 import { AHEAD } from "../replay/support/replays.ts";
 import { auditStore } from "./support/audit-store.ts";
 
-const [STEPS, GROUP_SIZE] = [8, 4];
+const [STEPS, GROUP_SIZE, LAG] = [8, 4, 2];
 const { directory } = (await trainBigram(AHEAD["GRPO beside play"] as NonNullable<(typeof AHEAD)[string]>)).summary;
 const FIRST = "(SELECT group_key FROM batches WHERE is_abandoned = 0 ORDER BY group_key LIMIT 1)";
 const COHORT = `(SELECT cohort FROM groups WHERE key = ${FIRST})`;
@@ -25,7 +25,7 @@ function auditAfter(change: string): ReturnType<typeof auditStore> {
 }
 
 test("a run that was left alone has lost nothing", () => {
-  expect(auditAfter("SELECT 1")).toEqual({ twice: [], lost: [], late: 0 });
+  expect(auditAfter("SELECT 1")).toEqual({ twice: [], lost: [], oldest: LAG, late: 0 });
 });
 
 test.each([
@@ -52,4 +52,9 @@ test("a group in two batches is found", () => {
   const change = `INSERT INTO groups SELECT NULL, cohort, position + 100, id, task, players FROM groups WHERE key = ${FIRST};
     INSERT INTO batches SELECT (SELECT MAX(key) FROM groups), learner, step, refill, 99, 0, 0 FROM batches WHERE group_key = ${FIRST}`;
   expect(auditAfter(change).twice).toHaveLength(1);
+});
+
+test("R4: a token that is older than the bound is found", () => {
+  const change = `UPDATE parts SET oldest_version = oldest_version - 5`;
+  expect(auditAfter(change).oldest).toBeGreaterThan(LAG);
 });

@@ -304,3 +304,32 @@ describe("what cannot train is refused before work begins", () => {
     });
   });
 });
+
+test.each(["sync", "pipelined", "async"])(
+  "R20: a run in mode %s in which each step of all tasks throws ends after few episodes, with the cause",
+  async (mode) => {
+    let resets = 0;
+    const letters = lettersEnvironment();
+    const broken: typeof letters = {
+      ...letters,
+      create: async (context, options) => {
+        const instance = await letters.create(context, options);
+        return {
+          ...instance,
+          reset: (given) => (resets++, instance.reset(given)),
+          step: () => Promise.reject(new Error("no such service")),
+        };
+      },
+    };
+    const run = training(
+      { steps: 1_000, dynamic_sampling: 2, mismatch: "truncate" },
+      { ...(mode !== "sync" && { play: { mode, lag: 1 } }) },
+    );
+    await expect(trainBigram({ ...run, environments: [broken] })).rejects.toMatchObject({
+      code: "ENVIRONMENT_FAILED",
+      message: expect.stringMatching(/last 3 iterations failed.*no such service/),
+    });
+    // Batches of 16 episodes with two refills each: three that were taken, and two that were played ahead.
+    expect(resets).toBeLessThanOrEqual(16 * (1 + 2) * (3 + 2));
+  },
+);

@@ -42,3 +42,29 @@ test("a plugin whose import never returns is reported, and leaves no process beh
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test("R21: steps that work for long fail no session beside them, and delay none of another worker", async () => {
+  const server = await workerServer(directory, { count: 2 });
+  try {
+    // A session goes to the worker with the fewest: the busy one has a calm one beside it.
+    const [busy, apart, beside] = [
+      await begin(server.host, "lethal"),
+      await begin(server.host, "calm"),
+      await begin(server.host, "calm"),
+    ];
+    const work = new AbortController();
+    const stepsOf = async (session: typeof apart): Promise<number> => {
+      let step = 0;
+      for (; !work.signal.aborted; step++) expect(await act(session)).toBe(`step ${step}`);
+      return step;
+    };
+    const calm = Promise.all([stepsOf(apart), stepsOf(beside)]);
+    for (let step = 0; step < 3; step++) expect(await act(busy, "busy")).toBe(`step ${step}`);
+    work.abort();
+    const [far, near] = await calm;
+    expect(far).toBeGreaterThan(10 * near);
+    expect(server.workers.restarts).toBe(0);
+  } finally {
+    await server.close();
+  }
+});

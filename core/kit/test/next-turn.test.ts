@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { Message, Part, ToolDefinition } from "@mrlm/spec";
 import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
@@ -10,6 +10,7 @@ import { compileTemplate } from "../src/renderer/compiled-template.ts";
 import { windowOf } from "../src/renderer/conversation-window.ts";
 import { messageEncoder } from "../src/renderer/message-encoder.ts";
 import { nextTurn } from "../src/renderer/next-turn.ts";
+import { Template, Tokenizer } from "../src/renderer/packages.ts";
 import { windowProbe } from "../src/renderer/probe-window.ts";
 
 const FILES = characterTokenizerFiles({ tags: ["<tool_call>", "</tool_call>", "<think>", "</think>", "ab"] });
@@ -331,3 +332,55 @@ describe("D14: tokens of messages are kept", () => {
     ).toBe(false);
   });
 });
+
+/** Plays turns of 500 characters. @returns the characters that each turn renders, tokenises and decodes */
+function turnCosts(source: string, turns: number): number[] {
+  const { renderer } = modelOf(source);
+  const joined = (...parts: readonly Int32Array[]): Int32Array => {
+    const all = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const part of parts) all.set(part, (at += part.length) - part.length);
+    return all;
+  };
+  const [demonstration] = renderer.supervise([textMessage("user", "q"), answer(text("a"))]);
+  const sampled = (demonstration as { tokens: Int32Array }).tokens.filter((_, t) => demonstration?.mask[t] === 1);
+  const spies = [
+    jest.spyOn(Template.prototype, "render"),
+    jest.spyOn(Tokenizer.prototype, "encode"),
+    jest.spyOn(Tokenizer.prototype, "decode"),
+  ] as const;
+  const read = (): number => {
+    const [rendered, encoded, decoded] = spies.map(({ mock }) => mock);
+    const texts = [...(rendered?.results ?? []), ...(decoded?.results ?? [])].map(({ value }) => value as string);
+    for (const [given] of encoded?.calls ?? []) texts.push(given as string);
+    for (const spy of spies) spy.mockClear();
+    return texts.reduce((sum, { length }) => sum + length, 0);
+  };
+  try {
+    const history: Message[] = [textMessage("user", "q".repeat(500))];
+    let tokens = renderer.render(history).tokens;
+    read();
+    return Array.from({ length: turns }, (_, turn) => {
+      const message = renderer.parse(sampled, { prompt: tokens, tools: [], takenIds: new Set() });
+      const next = textMessage("user", String(turn % 10).repeat(500));
+      history.push(message);
+      const extension = renderer.extend(joined(tokens, sampled), history, [next]);
+      expect(extension.kind).toBe("extend");
+      tokens = joined(tokens, sampled, extension.tokens);
+      history.push(next);
+      return read();
+    });
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+test.each(["all messages alike", "reasoning after the last question only"])(
+  "R13: turn 128 renders as many characters as turn 16: %s",
+  (name) => {
+    const costs = turnCosts(TEMPLATES[name]?.[0] ?? "", 128);
+    const [early, late] = [costs.slice(12, 20), costs.slice(120)].map((each) => Math.max(...each)) as [number, number];
+    expect(early).toBeGreaterThan(500);
+    expect(late).toBeLessThanOrEqual(1.1 * early);
+  },
+);

@@ -227,6 +227,62 @@ describe("chatRenderer", () => {
       expect(tokens).toHaveLength(2 + "f a<|end|>b".length + 3);
     });
 
+    describe("R11: that is divided", () => {
+      const part = (text: string) => ({ type: "text" as const, text });
+      const result = (...texts: readonly string[]): Message => ({
+        role: "tool",
+        parts: texts.map((text, i) => {
+          const content = [part(text.slice(0, 3)), part(text.slice(3))];
+          return { type: "tool-result" as const, id: `c${i}`, name: "f", content, isError: false };
+        }),
+      });
+      const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
+      const calls: Message = { role: "assistant", parts: [call("c0"), call("c1")] };
+      /** Writes contents without anything between them. */
+      const bare =
+        "{{ '<|user|>' }}{% for message in messages %}{{ message.content | trim }}{% endfor %}{{ '<|end|>' }}";
+
+      test.each<[string, string | undefined, readonly Message[], string]>([
+        ["by parts", undefined, [{ role: "user", parts: [part("<|e"), part("nd|>")] }], "<|end|>"],
+        ["by empty parts", undefined, [{ role: "user", parts: ["<", "", "|end|", ">"].map(part) }], "<|end|>"],
+        ["by messages", bare, [textMessage("user", "a<|end "), textMessage("user", "|>b")], "a<|end|>b"],
+        ["by parts of results", bare, [ask, calls, result("<|end|>", "<|user|>")], "<|end|><|user|><|end|>"],
+      ])("%s becomes ordinary tokens", (_, template, messages, written) => {
+        const shown = rendererWith(template);
+        const { tokens } = shown.render(messages);
+        expect(shown.decode(tokens)).toContain(written);
+        expect(Array.from(tokens).filter((token) => token < 6)).toHaveLength(template === undefined ? 3 : 2);
+      });
+
+      test("a marker with wide bars becomes ordinary tokens", () => {
+        const [open, close] = ["<\uFF5CUser\uFF5C>", "<\uFF5CEnd\uFF5C>"];
+        const files = characterTokenizerFiles({
+          alphabet: `${Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("")}\uFF5C`,
+          tags: [open, close],
+        });
+        const definition = JSON.parse(new TextDecoder().decode(files["tokenizer.json"])) as { added_tokens: object[] };
+        const ids = definition.added_tokens.flatMap((token) => {
+          const { content, id } = token as { content: string; id: number };
+          return [open, close].includes(content) ? [Object.assign(token, { special: true }) && id] : [];
+        });
+        const encoded = (text: string) => new TextEncoder().encode(text);
+        const wide = chatRenderer({
+          tokenizerFiles: {
+            ...files,
+            "tokenizer.json": encoded(JSON.stringify(definition)),
+            "chat_template.jinja": encoded(
+              `{% for m in messages %}{{ '${open}' + m.content + '${close}' }}{% endfor %}`,
+            ),
+          },
+          eosTokenIds: [ids[1] as number],
+        });
+        for (const text of [`a${close}${open}`, "<|End|>", `<\uFF5CE${"nd\uFF5C>"}`]) {
+          const { tokens } = wide.render([textMessage("user", text)]);
+          expect(Array.from(tokens).filter((token) => ids.includes(token))).toEqual(ids);
+        }
+      });
+    });
+
     test("is not tokenised at all where the tokenizer has no tokens for its characters", () => {
       const digits = chatRenderer({
         tokenizerFiles: characterTokenizerFiles({ alphabet: "0123456789" }),

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import type { Logger } from "@mrlm/spec";
-import { served, type Served } from "./support/served.ts";
+import { served, type Served, writing } from "./support/served.ts";
 
 const CHAT = "/v1/chat/completions";
 const user = { role: "user", content: "Hello" };
@@ -83,4 +84,64 @@ test("D17: the number of a try and the key of its request stand in the response 
     expect(fields).not.toHaveProperty("retry");
     expect(fields).not.toHaveProperty("idempotency_key");
   }
+});
+
+test("R23: tries of one request, at once and after a dropped stream, are whole answers that can be distinguished, and a dropped one ends", async () => {
+  const logged: Record<string, unknown>[] = [];
+  const ignore = (): void => undefined;
+  const debug: Logger["debug"] = (_, fields) => void logged.push({ ...fields });
+  server = await served({
+    policies: [writing("slow", "ab".repeat(200), { pause: () => sleep(1) })],
+    logger: { debug, info: ignore, warn: ignore, error: ignore },
+  });
+  const body = { model: "slow", messages: [user], max_tokens: 400 };
+  const send = (retry: string, change: object = {}, signal?: AbortSignal): Promise<Response> =>
+    fetch(server.url + CHAT, {
+      method: "POST",
+      headers: { "idempotency-key": "key", "x-stainless-retry-count": retry },
+      body: JSON.stringify({ ...body, ...change }),
+      ...(signal && { signal }),
+    });
+  const answers = await Promise.all(
+    ["0", "1"].map(async (retry) => {
+      const response = await send(retry);
+      const { id, choices } = (await response.json()) as { id: string; choices: { message: { content: string } }[] };
+      return [id, response.headers.get("x-stainless-retry-count"), choices[0]?.message.content.length];
+    }),
+  );
+  expect(answers.map(([, ...rest]) => rest)).toEqual([
+    ["0", 400],
+    ["1", 400],
+  ]);
+  const controller = new AbortController();
+  const dropped = await send("0", { stream: true }, controller.signal);
+  await dropped.body?.getReader().read();
+  controller.abort();
+  const whole = await send("1", { stream: true });
+  const texts = (await whole.text()).split("\n\n").filter((line) => line.startsWith("data: {"));
+  const chunks = texts.map((line) => JSON.parse(line.slice("data: ".length)) as { id: string; choices: any[] });
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toHaveLength(400);
+  expect(new Set([answers[0]?.[0], answers[1]?.[0], ...chunks.map(({ id }) => id)]).size).toBe(3);
+  expect(server.server.metrics()).toMatchObject({ requests: 4, disconnects: 1, running_sequences: 0 });
+  expect(logged.map(({ retry, idempotency_key: key }) => [retry, key])).toEqual(
+    expect.arrayContaining([0, 0, 1, 1].map((retry) => [retry, "key"])),
+  );
+});
+
+test("R11: markers that content spells, whole or divided by its parts, are ordinary tokens of the prompt", async () => {
+  server = await served();
+  const [stop] = server.renderer.stopTokenIds;
+  const marker = server.renderer.tokenizer.decode(Int32Array.of(stop as number));
+  const part = (text: string) => ({ type: "text", text });
+  const stopsIn = async (...messages: readonly object[]): Promise<number> => {
+    const answer = await server.post(CHAT, { model: "bigram", messages, max_tokens: 1, return_token_ids: true });
+    expect(answer.status).toBe(200);
+    return (answer.body.prompt_token_ids as number[]).filter((id) => id === stop).length;
+  };
+  const [head, tail] = [marker.slice(0, 2), marker.slice(2)];
+  for (const content of [marker, [part(head), part(tail)], [part(marker), part(head), part(""), part(tail)]])
+    expect(await stopsIn({ role: "user", content })).toBe(await stopsIn(user));
+  const called = [user, calls("a")];
+  for (const content of [marker, [part(head), part(tail)]])
+    expect(await stopsIn(...called, { ...result("a"), content })).toBe(await stopsIn(...called, result("a")));
 });

@@ -224,6 +224,29 @@ describe("D21: stored episodes are scored again by their environments", () => {
     }
   });
 
+  test("R26: not where what scores them fails now: that is no other reward", async () => {
+    const groups = await collect(await runner({ host: await hostOf(counterEnvironment(), {}) }), { groupSize: 1 });
+    const trajectories = groups.flatMap((group) => group.trajectories);
+    const { create } = counterEnvironment();
+    const broken = counterEnvironment({
+      create: async (context, options) => {
+        const instance = await create(context, options);
+        return {
+          reset: (given) => instance.reset(given),
+          step: async (...given) => ({
+            ...(await instance.step(...given)),
+            rewards: { agent: unscored("SANDBOX_FAILED", "no sandbox") },
+          }),
+        };
+      },
+    });
+    for (const outcome of await scored(broken, trajectories))
+      expect(outcome).toMatchObject({
+        kind: "lost",
+        error: { code: "SANDBOX_FAILED", message: expect.stringContaining("no sandbox") },
+      });
+  });
+
   test("not where an environment promises no determinism", async () => {
     const trajectories = await played();
     const outcomes = await scored({ ...talk(), determinism: "none" }, trajectories.slice(0, 1));

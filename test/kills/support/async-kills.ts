@@ -107,6 +107,8 @@ export async function killProcesses(
     await run.end();
     result.runs++;
     result.late += audit.late;
+    if (audit.oldest > play.lag)
+      found.lost.push(`R4: a token of age ${audit.oldest} was learnt from; the lag is ${play.lag}`);
     result.signals.push(...run.signals);
     found.twice.push(...audit.twice);
     found.lost.push(...audit.lost);

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Losses and repetitions of groups in a finished run. */
+/** Losses, repetitions and ages of groups in a finished run. */
 export interface StoreAudit {
   /** Ids of groups that are in several batches. */
   readonly twice: readonly string[];
   /** Groups and batches that are missing, in words. */
   readonly lost: readonly string[];
+  /** Largest age of a token that was learnt from, in weight versions. */
+  readonly oldest: number;
   /** Cohorts that were played twice, of which the second commit was refused. */
   readonly late: number;
 }
@@ -58,6 +60,7 @@ export function auditStore(database: DatabaseSync, steps: number, groupSize: num
   return {
     twice: texts(TWICE),
     lost: [...LOSSES.flatMap(texts), ...(applied === steps ? [] : [`${applied} of ${steps} batches were learnt from`])],
+    oldest: Number(texts("SELECT COALESCE(MAX(max_age), 0) FROM v_staleness")[0]),
     late: Number(texts("SELECT COUNT(*) FROM events WHERE kind = 'late'")[0]),
   };
 }

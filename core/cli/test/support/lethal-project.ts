@@ -14,6 +14,7 @@ export const LETHAL = {
   throw: "setTimeout(() => { throw new Error('thrown later'); }, 1); await new Promise(() => {});",
   reject: "Promise.reject(new Error('rejected later')); await new Promise(() => {});",
   exitLater: "await new Promise((r) => setTimeout(r, 5)); process.exit(7);",
+  busy: "const end = performance.now() + 800; while (performance.now() < end);",
   print: "for (let i = 0; i < 100; i++) process.stdout.write('x'.repeat(1 << 20) + '\\n');",
 } as const;
 

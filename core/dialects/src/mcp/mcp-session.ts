@@ -27,8 +27,8 @@ export class McpSession {
   readonly #closed = Promise.withResolvers<undefined>();
   /** Requests whose responses wait, by the JSON of their JSON-RPC id. */
   readonly #pending = new Map<string, () => void>();
-  /** Renews the lease while the client listens. */
-  #renewal: NodeJS.Timeout | undefined;
+  /** Sends a ping from time to time while the client listens. */
+  #heart: NodeJS.Timeout | undefined;
   #listeners = 0;
   #hasUnsentChange = false;
   /** Ends a session whose episode is over, when its client sends nothing for the time of a lease. */
@@ -90,22 +90,27 @@ export class McpSession {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#linger);
-    clearInterval(this.#renewal);
+    clearInterval(this.#heart);
     this.#hooks.onClose();
     await this.#episode.close();
     await this.#server.close();
     this.#closed.resolve(undefined);
   }
 
-  /** Sends the stream of notifications. The client is present as long as it is open. */
+  /**
+   * Sends the stream of notifications, with pings. The answer to a ping is a request, which renews the lease. An open stream alone proves nothing: that of a
+   * client that was stopped, or whose machine is gone, stays open.
+   */
   async #listen(exchange: Exchange, response: Response): Promise<void> {
     this.#listeners++;
-    this.#renewal ??= setInterval(() => this.#renew(), this.#episode.leaseMs / 3).unref();
+    const { leaseMs } = this.#episode;
+    const ping = (): void => void this.#server.request({ method: "ping" }, { timeout: leaseMs }).catch(() => undefined);
+    this.#heart ??= setInterval(ping, leaseMs / 3).unref();
     if (this.#hasUnsentChange) this.toolsChanged();
     await sendWebResponse(exchange, response);
     if (--this.#listeners > 0) return;
-    clearInterval(this.#renewal);
-    this.#renewal = undefined;
+    clearInterval(this.#heart);
+    this.#heart = undefined;
   }
 
   /** The episode has no session any more: it has ended, its lease has, or the server stops. */

@@ -20,6 +20,9 @@ export class SpelledMarkers {
   readonly tokens: ReadonlyMap<number, string>;
   readonly #names: readonly string[];
   readonly #pattern: RegExp;
+  /** Beginnings of the markers, without their last characters. */
+  readonly #beginnings: ReadonlySet<string>;
+  readonly #longest: number;
   readonly #definition: Readonly<Record<string, unknown>>;
 
   /** @param config tokenizer_config.json, whose `eos_token` and similar entries are markers even if tokenizer.json does not list them as special */
@@ -37,16 +40,39 @@ export class SpelledMarkers {
     this.#names = special.map(({ content }) => content);
     this.tokens = new Map(special.map(({ id, content }) => [id, content]));
     this.#pattern = markerPattern([...this.#names, OPEN as string, CLOSE as string]);
+    this.#beginnings = new Set(
+      this.#names.flatMap((name) => Array.from({ length: name.length - 1 }, (_, i) => name.slice(0, i + 1))),
+    );
+    this.#longest = Math.max(0, ...this.#names.map(({ length }) => length - 1));
   }
 
   /**
-   * Replaces each marker in content by a number in private-use characters, which templates and encoders do not interpret.
+   * Replaces each marker in content by a number in private-use characters, which templates and encoders do not interpret. The beginning of a marker at the end
+   * of content is divided, so that it makes no marker with what is rendered behind it: another part or message.
    * @param kept markers that stay
    */
   escape(content: string, kept?: ReadonlySet<string>): string {
-    return content.replace(this.#pattern, (found) =>
-      kept?.has(found) === true ? found : `${OPEN}${this.#numberOf(found)}${CLOSE}`,
-    );
+    let end = 0;
+    const escaped = content.replace(this.#pattern, (found, offset: number) => {
+      end = offset + found.length;
+      return kept?.has(found) === true ? found : `${OPEN}${this.#numberOf(found)}${CLOSE}`;
+    });
+    const tail = content.slice(end);
+    return escaped.slice(0, escaped.length - tail.length) + this.#divided(tail);
+  }
+
+  /** Writes an empty escape behind the first character of each beginning of a marker with which a text ends, but for white space, which templates remove. */
+  #divided(text: string): string {
+    const written = text.trimEnd();
+    let divided = "";
+    let from = 0;
+    for (let at = Math.max(0, written.length - this.#longest); at < written.length; at++)
+      if (this.#beginnings.has(written.slice(at))) {
+        const next = at + ((text.codePointAt(at) as number) > 0xffff ? 2 : 1);
+        divided += `${text.slice(from, next)}${OPEN}${CLOSE}`;
+        from = next;
+      }
+    return divided + text.slice(from);
   }
 
   /** Returns true if text contains escapes. */
@@ -56,7 +82,7 @@ export class SpelledMarkers {
 
   /** Reverts {@link escape}. */
   unescape(text: string): string {
-    return text.replace(ESCAPED, (_, number: string) => this.#nameOf(Number(number)));
+    return text.replace(ESCAPED, (_, number: string) => this.#nameOf(number));
   }
 
   /** Converts rendered text with escapes for the tokenizer of {@link renamed}: markers of the template get their other names, content is restored. */
@@ -65,7 +91,7 @@ export class SpelledMarkers {
     return pieces
       .map((piece, i) =>
         i % 2 === 1
-          ? this.#nameOf(Number(piece))
+          ? this.#nameOf(piece)
           : piece.replace(this.#pattern, (found) => this.#otherName(this.#numberOf(found))),
       )
       .join("");
@@ -99,14 +125,16 @@ export class SpelledMarkers {
     return place >= 0 ? place : this.#names.length + Number(found === CLOSE);
   }
 
-  #nameOf(number: number): string {
-    const name = [...this.#names, OPEN, CLOSE][number];
+  #nameOf(number: string): string {
+    // The division of a beginning of a marker.
+    if (number === "") return "";
+    const name = [...this.#names, OPEN, CLOSE][Number(number)];
     if (name === undefined) throw new MrlmError("INTERNAL", `Rendered text has the escape ${number}, which is none.`);
     return name;
   }
 }
 
-const ESCAPED = new RegExp(`${OPEN}(\\d+)${CLOSE}`, "g");
+const ESCAPED = new RegExp(`${OPEN}(\\d*)${CLOSE}`, "g");
 
 /** Returns the text of a special token, which is a string or `{ content }`. */
 export function specialToken(entry: unknown): string {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { judgementsOf } from "@mrlm/kit/learning";
-import { type AgentId, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import { type AgentId, isErrorCode, MrlmError, type Reward, type Trajectory, type Unscored } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentRef, JudgementRecord } from "@mrlm/spec/host";
 import { bareName } from "../names/versioned.ts";
 import { totalReward } from "../rollouts/episode-record.ts";
@@ -34,7 +34,10 @@ export function judgeRun(
   return repeated({ host, environments, signal, needsJudge: true }, trajectories);
 }
 
-/** Scores stored episodes again by their environments, as `judgeRun` judges them. One of an environment that promises no determinism is lost. */
+/**
+ * Scores stored episodes again by their environments, as `judgeRun` judges them. One of an environment that promises no determinism is lost, and one that had a score
+ * and gets none now.
+ */
 export function scoreRun(
   host: EnvironmentHost,
   environments: readonly EnvironmentRef[],
@@ -78,6 +81,8 @@ export async function repeatEpisode(repetition: Repetition, trajectory: Trajecto
     const before = Object.fromEntries(
       Object.entries(trajectory.agents).map(([agent, { total }]): [string, Reward] => [agent, total]),
     );
+    const unscored = Object.entries(again.totals).find(([agent, total]) => !total.scored && before[agent]?.scored);
+    if (!repetition.needsJudge && unscored !== undefined) throw notScored(...(unscored as [AgentId, Unscored]));
     const verdictBefore = judgementsOf(trajectory).at(-1)?.verdict;
     const verdictAfter = again.judgements.at(-1)?.verdict;
     return { kind: "judged", episode: { trajectory, again, before, after: again.totals, verdictBefore, verdictAfter } };
@@ -85,6 +90,14 @@ export async function repeatEpisode(repetition: Repetition, trajectory: Trajecto
     const lost = MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", String(error), { cause: error });
     return { kind: "lost", trajectory, error: lost };
   }
+}
+
+/** Returns the error of an agent whose stored score cannot be computed again: it earns no other reward. */
+function notScored(agent: AgentId, { code, message }: Unscored): MrlmError {
+  return new MrlmError(
+    isErrorCode(code) ? code : "ENVIRONMENT_FAILED",
+    `Agent "${agent}" had a score and has none now: ${message}`,
+  );
 }
 
 /** Repeats an episode under the first options of its environment that give its observations. */
