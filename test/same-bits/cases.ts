@@ -42,7 +42,7 @@ export function casesOf(tree: string): Case[] {
   const examples = readdirSync(join(tree, "examples"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".yaml") && !path.includes("node_modules"))
     .map((path) => ({ name: path.replaceAll("\\", "/").replace(/\.yaml$/, ""), path: `examples/${path}` }))
-    .filter(({ name }) => !LEFT_OUT.has(name) && !name.startsWith("real/"));
+    .filter(({ name }) => !LEFT_OUT.has(name) && !/^(real|improve)\//.test(name));
   const own = readdirSync(join(tree, OWN))
     .filter((file) => file.endsWith(".yaml"))
     .map((file): Case => {

@@ -27,7 +27,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Tests that play a fixture, with its options for generators. */
 const ABOUT_FIXTURES =
-  /^(?:fixture |in process$|is not stepped |an episode is the same |another task or seed |episodes do not change |a gold fixture |gold fixtures |programs that solve nothing |reset and step end )/;
+  /^(?:fixture |in process$|is not stepped |an episode (?:is the same|continues) |another task or seed |episodes do not change |a gold fixture |gold fixtures |programs that solve nothing |reset and step end )/;
 
 // The fixtures are about generated problems; everything else holds for those of a file as well.
 describe("with problems of a file", () => {
