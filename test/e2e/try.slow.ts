@@ -126,7 +126,8 @@ test("a page of the viewer is a seat: it asks, is answered once, and shows all o
   const played = new Mrlm(["try", "math", "-n", "1", "--ui", "--json", ...OUTPUT]);
   closing.push(() => played.child.kill("SIGKILL"));
   const url = new URL(String((await played.event(({ event }) => event === "listening"))["url"]));
-  const seat = new URL("/api/seat", url);
+  const seat = new URL(`/api/seat?key=${url.hash.slice(1)}`, url);
+  expect((await fetch(new URL("/api/seat?key=x", url))).status).toBe(403);
   const answer = (id: number, text: string): Promise<Response> =>
     fetch(seat, { method: "POST", body: JSON.stringify({ id, text }) });
   expect(await eventsUntil(seat, "question")).toMatchObject([

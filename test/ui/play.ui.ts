@@ -27,7 +27,7 @@ suite(`the page /play in Chromium${MISSING_BROWSER === undefined ? "" : ` (skipp
 
   async function openPlay(): Promise<Page> {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${server.port}/play`);
+    await page.goto(`http://127.0.0.1:${server.port}/play#${seat.key}`);
     return page;
   }
 

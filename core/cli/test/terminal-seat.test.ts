@@ -22,6 +22,21 @@ test("lines answer in their order, also those that come before the question; emp
   expect(await later).toBe("three");
 });
 
+test("at a terminal, lines that were typed before a question are no answers to it", async () => {
+  const { input, seat } = seatWith();
+  Object.assign(input, { isTTY: true });
+  input.write("typed ahead\n\n");
+  await new Promise(setImmediate);
+  const choices = [
+    { key: "", label: "none" },
+    { key: "1", label: "yours" },
+  ];
+  const chosen = seat.choose("Which?", { choices, signal });
+  await new Promise(setImmediate);
+  input.write("1\n");
+  expect(await chosen).toBe("1");
+});
+
 test("the end of the input leaves, also within a text of several lines", async () => {
   const { input, seat } = seatWith();
   input.end('last\n"""\nunfinished\n');

@@ -121,6 +121,14 @@ describe("scores", () => {
     const around = { id: "agent", operation: "invoke_agent", scores: { right: 1 } };
     const { rows: shared } = await rowsOf({ ...first, scores: {} }, { ...second, scores: {} }, around);
     expect(shared).toMatchObject([{ reward: 1, components: { right: 1 } }]);
+    const third: Call = {
+      input: [...(second.input as object[]), message("assistant", "Yes."), message("user", "Really?")],
+      output: [message("assistant", "Yes!")],
+      ...{ parent: "agent", scores: { right: 0 } },
+    };
+    // One score around the first two, and one of the last.
+    const { rows: three } = await rowsOf({ ...first, scores: {} }, { ...second, scores: {} }, third, around);
+    expect(three).toMatchObject([{ reward: 0.5, components: { right: 0.5 } }]);
   });
 });
 
@@ -146,6 +154,28 @@ test("equal calls of other traces are other conversations; those with one conver
     writeFileSync(path, lines(id));
     expect(await tracedRows(path)).toMatchObject({ conversations: 2, rows: [{ reward: 0 }, { reward: 1 }] });
   }
+});
+
+test("results in messages of a user come before its text; a tool's message with text is left out; instructions beside another system message are kept", async () => {
+  const called = { role: "assistant", parts: [{ type: "tool_call", id: "c", name: "stock", arguments: {} }] };
+  const result = { type: "tool_call_response", id: "c", response: "7" };
+  const output = [message("assistant", "There are 7.")];
+  const { rows, leftOut } = await rowsOf(
+    { input: [asked, called, { role: "user", parts: [result, ...text("So?")] }], output },
+    { input: [asked, called, { role: "tool", parts: [result, ...text("Also")] }], output },
+  );
+  expect(rows).toMatchObject([
+    {
+      messages: [
+        { role: "user" },
+        { role: "assistant" },
+        { role: "tool", name: "stock", content: "7" },
+        { role: "user", content: "So?" },
+        { role: "assistant" },
+      ],
+    },
+  ]);
+  expect(leftOut).toEqual({ "without content": 1 });
 });
 
 test("a cut answer is cut; failed calls, those without content and those with pictures are counted", async () => {

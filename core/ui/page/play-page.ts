@@ -6,7 +6,8 @@ import { type ApiFault, faultOf, request } from "./api.ts";
 import { html } from "./html.ts";
 import { Fault, LongText } from "./parts.ts";
 
-const ROUTE = "/api/seat";
+/** Route of the seat, with the key that the printed address has. */
+const routeOf = (): string => `/api/seat?key=${encodeURIComponent(location.hash.slice(1))}`;
 
 type Question = Extract<SeatEvent, { readonly kind: "question" }>;
 
@@ -31,15 +32,18 @@ function useSeat(): { readonly events: readonly SeatEvent[]; readonly isLost: bo
   const [events, setEvents] = useState<readonly SeatEvent[]>([]);
   const [isLost, setLost] = useState(false);
   useEffect(() => {
-    const source = new EventSource(ROUTE);
+    const source = new EventSource(routeOf());
+    // A stream that begins anew repeats all events: the list of a command only grows, and a form keeps its text.
+    let place = 0;
     source.addEventListener("open", () => {
-      setEvents([]);
+      place = 0;
       setLost(false);
     });
     source.addEventListener("error", () => setLost(true));
-    source.addEventListener("message", ({ data }) =>
-      setEvents((before) => [...before, JSON.parse(String(data)) as SeatEvent]),
-    );
+    source.addEventListener("message", ({ data }) => {
+      const at = place++;
+      setEvents((before) => before.toSpliced(at, 1, JSON.parse(String(data)) as SeatEvent));
+    });
     return () => source.close();
   }, []);
   return { events, isLost };
@@ -71,7 +75,7 @@ function Form({ question: { id, text, choices } }: { question: Question }): VNod
   const send = (given: string): void => {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ id, text: given });
-    request(ROUTE, { method: "POST", headers, body }).catch((error: unknown) => setFault(faultOf(error)));
+    request(routeOf(), { method: "POST", headers, body }).catch((error: unknown) => setFault(faultOf(error)));
   };
   return html`<form
     class="seat"
@@ -117,11 +121,11 @@ function Box({
         value=${value}
         onInput=${({ currentTarget }: { currentTarget: HTMLTextAreaElement }) => onValue(currentTarget.value)}
         onKeyDown=${(event: KeyboardEvent) => {
-          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || value === "") return;
           event.preventDefault();
           onSend(value);
         }}
       ></textarea>
     </label>
-    <button>Send (Ctrl+Enter)</button>`;
+    <button disabled=${value === ""}>Send (Ctrl+Enter)</button>`;
 }

@@ -1,3 +1,4 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type Exchange, HttpError } from "@mrlm/kit/http";
 import { isObject, MrlmError } from "@mrlm/spec";
 
@@ -23,10 +24,18 @@ export type SeatEvent =
 
 /** Seat of a person at the page: it shows events, and answers questions. A page that is loaded again, or a second one, shows the same. */
 export class PageSeat {
+  /** Secret of the address that the person opens, `/play#KEY`: other users of this machine can reach its port too. */
+  readonly key = randomBytes(18).toString("base64url");
   readonly #events: SeatEvent[] = [];
   readonly #listeners = new Set<(event: SeatEvent) => void>();
   #asked = 0;
-  #open: { readonly id: number; readonly resolve: (text: string) => void } | undefined;
+  #open:
+    | {
+        readonly id: number;
+        readonly choices: readonly SeatChoice[] | undefined;
+        readonly resolve: (text: string) => void;
+      }
+    | undefined;
 
   add(event: Exclude<SeatEvent, { readonly kind: "question" | "answer" }>): void {
     this.#add(event);
@@ -42,7 +51,7 @@ export class PageSeat {
     const onAbort = (): void => reject(new MrlmError("CANCELLED", "The question was given up."));
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#open = { id, resolve };
+    this.#open = { id, choices, resolve };
     this.#add({ kind: "question", id, text, ...(choices && { choices }) });
     try {
       const answer = await promise;
@@ -56,6 +65,7 @@ export class PageSeat {
 
   /** Answers GET with the events so far and each later one, and POST with the state of the answer. */
   async handle(exchange: Exchange): Promise<void> {
+    this.#assertKey(exchange.url.searchParams.get("key") ?? "");
     if (exchange.request.method === "POST") return this.#answer(exchange);
     const { request, response } = exchange;
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
@@ -67,6 +77,17 @@ export class PageSeat {
       this.#listeners.delete(send);
       response.end();
     });
+  }
+
+  #assertKey(given: string): void {
+    const [one, other] = [Buffer.from(given), Buffer.from(this.key)];
+    if (one.length === other.length && timingSafeEqual(one, other)) return;
+    throw new HttpError(
+      403,
+      new MrlmError("UNAUTHENTICATED", "The address lacks the key of the seat.", {
+        hint: "Open the whole address that mrlm try printed.",
+      }),
+    );
   }
 
   async #answer(exchange: Exchange): Promise<void> {
@@ -81,6 +102,9 @@ export class PageSeat {
           hint: "It was answered in another page, or its episode has ended. Load the page again.",
         }),
       );
+    const { choices } = this.#open;
+    if (choices !== undefined && !choices.some(({ key }) => key === text))
+      throw new HttpError(400, new MrlmError("MESSAGE_INVALID", `Question ${id} has no such choice.`));
     this.#open.resolve(text);
     exchange.send(200, { id });
   }

@@ -47,14 +47,19 @@ export async function tryEnvironment(context: CommandContext, environment: strin
   });
   const measure = async (cell: EvaluationCell, given: RolloutSessionConfig, playTasks?: PlayTasks): Promise<void> => {
     const measured = await measureCell(context, cell, given, {
-      ...{ drain: signal, retries: false, labelOf: (id: string) => id, onStopped: () => undefined },
+      ...{
+        drain: signal,
+        retries: false,
+        labelOf: (id: string) => id,
+        onStopped: ({ results: partial }) => results.push(...partial),
+      },
       async open(resolved) {
         if (opened.run !== undefined) return opened.run;
         const run = await EvaluationRun.open(undefined, undefined, { name, config: resolved });
         opened.run = run;
         if (page !== undefined) {
           opened.viewer = await serveUi({ directories: [run.directory.path], address: "127.0.0.1:0", seat: page });
-          const url = `http://127.0.0.1:${opened.viewer.port}/play`;
+          const url = `http://127.0.0.1:${opened.viewer.port}/play#${page.key}`;
           console.print(`play on ${url}`);
           console.emit({ event: "listening", url, pid: process.pid });
         }
@@ -65,6 +70,10 @@ export async function tryEnvironment(context: CommandContext, environment: strin
     results.push(...measured.results);
     await opened.run?.addResults(results, false);
     console.emit({ event: "evaluation", ...measured.record });
+  };
+  const printResults = (): void => {
+    for (const result of results)
+      console.print(`\n${result.name}, ${result.environment}\n\n${evaluationReport(result)}`);
   };
   try {
     let place = config;
@@ -106,15 +115,17 @@ export async function tryEnvironment(context: CommandContext, environment: strin
       const { run } = opened as { readonly run: EvaluationRun };
       for (const { task } of ofModel[0]?.tasks ?? []) if (!left.signal.aborted) await rate(task, run, []);
     }
-    for (const result of results)
-      console.print(`\n${result.name}, ${result.environment}\n\n${evaluationReport(result)}`);
+    printResults();
     opened.run?.ended({ status: "finished" });
     if (page !== undefined && !signal.aborted) {
-      seat.close();
+      page.add({ kind: "end" });
       console.note("all tasks were played; the run is shown until Ctrl-C");
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     }
   } catch (error) {
+    // The tasks that were played count, also as a baseline of later evaluations.
+    await opened.run?.addResults(results, false);
+    printResults();
     const { code, message } = MrlmError.isInstance(error) ? error : { code: "INTERNAL", message: String(error) };
     opened.run?.ended(
       interrupts.drain.aborted ? { status: "stopped" } : { status: "failed", error: { code, message } },

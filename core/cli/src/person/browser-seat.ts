@@ -17,6 +17,6 @@ export function browserSeat(page: PageSeat): Seat {
     show,
     ask: (question, options) => page.ask(question, options),
     choose: (question, options) => page.ask(question, options),
-    close: () => page.add({ kind: "end" }),
+    close: () => undefined,
   };
 }

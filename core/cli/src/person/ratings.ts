@@ -31,13 +31,15 @@ export class Ratings {
    * @param run names the group of the episodes
    */
   async rate({ task, own, others }: TriedTask, run: string): Promise<boolean> {
-    // Failed episodes have no outcome to rate.
-    const episodes = [...own, ...others].filter(({ error }) => error === undefined);
-    this.#show({ task, own, others });
-    if (this.#file === undefined || episodes.length === 0) return true;
+    const all = [...own, ...others].map((episode, i) => ({ episode, number: i + 1 }));
+    this.#show(own.length, all);
+    // Failed episodes have no outcome to rate. They keep their numbers.
+    const rated = all.filter(({ episode }) => episode.error === undefined);
+    if (this.#file === undefined || rated.length === 0) return true;
     const none = { key: "", label: "no rating" };
+    const labelOf = (number: number): string => (number <= own.length ? "yours" : `episode ${number}`);
     const [question, choices] =
-      episodes.length === 1
+      rated.length === 1
         ? [
             "Good?",
             [
@@ -45,30 +47,24 @@ export class Ratings {
               { key: "n", label: "no" },
             ],
           ]
-        : [
-            "Which is best?",
-            episodes.map((episode, i) => ({
-              key: `${i + 1}`,
-              label: own.includes(episode) ? "yours" : `episode ${i + 1}`,
-            })),
-          ];
+        : ["Which is best?", rated.map(({ number }) => ({ key: String(number), label: labelOf(number) }))];
     const chosen = await this.#seat.choose(question, { choices: [...choices, none], signal: this.#signal });
     if (chosen === undefined) return false;
     if (chosen === "") return true;
-    const best = chosen === "y" ? 1 : Number(chosen);
-    const rows = episodes.flatMap((episode, i) => ratedRows(episode, i + 1 === best ? 1 : 0, `${run}/${task}`, i));
+    const isBest = (number: number): boolean => (rated.length === 1 ? chosen === "y" : chosen === String(number));
+    const rows = rated.flatMap(({ episode, number }, i) =>
+      ratedRows(episode, isBest(number) ? 1 : 0, `${run}/${task}`, i),
+    );
     appendFileSync(this.#file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     return true;
   }
 
-  #show({ own, others }: TriedTask): void {
-    for (const row of own.flatMap(rowsOf)) this.#seat.show(`your episode\n${outcomeLines(row)}`);
-    for (const [i, episode] of others.entries())
-      this.#seat.show(
-        `\nepisode ${own.length + i + 1}: ${rowsOf(episode)
-          .map((row) => episodeText({ row }))
-          .join("\n\n")}`,
-      );
+  #show(own: number, all: readonly { readonly episode: Trajectory; readonly number: number }[]): void {
+    for (const { episode, number } of all) {
+      const rows = rowsOf(episode);
+      if (number <= own) for (const row of rows) this.#seat.show(`your episode\n${outcomeLines(row)}`);
+      else this.#seat.show(`\nepisode ${number}: ${rows.map((row) => episodeText({ row })).join("\n\n")}`);
+    }
   }
 }
 

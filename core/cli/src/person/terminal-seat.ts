@@ -26,6 +26,10 @@ export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, out
   // A terminal gives Ctrl-C to the interface, and not to the process.
   lines.on("SIGINT", () => void process.emit("SIGINT"));
   const show = (text: string): void => void output.write(`${printable(text)}\n`);
+  /** Lines that were typed before a question are no answers to it. Pipes have all lines at once. */
+  const forget = (): void => {
+    if (input.isTTY === true) waiting.length = 0;
+  };
   const next = async (prompt: string, signal: AbortSignal): Promise<string | undefined> => {
     if (!closed.signal.aborted) {
       lines.setPrompt(prompt);
@@ -52,6 +56,7 @@ export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, out
     },
     show,
     async ask(question, { signal }) {
+      forget();
       for (;;) {
         const line = await next(`${question}> `, signal);
         if (line?.trim() !== QUOTES) {
@@ -67,6 +72,7 @@ export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, out
       }
     },
     async choose(question, { choices, signal }) {
+      forget();
       const known = choices.map(({ key, label }) => `${key === "" ? "Enter" : key}: ${label}`).join(", ");
       for (;;) {
         const line = (await next(`${question} (${known})> `, signal))?.trim();

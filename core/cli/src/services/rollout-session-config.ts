@@ -32,7 +32,7 @@ export interface MeasuredCell {
   readonly measured?: PolicyId | undefined;
   /** Keys that replace those of the configuration. */
   readonly overrides?: ReturnType<typeof playerOverrides>;
-  /** Base of relative paths in `--player` and, without a configuration file, `--options`; default: the working directory. */
+  /** Base of relative paths in `--player` and `--options`; default: the working directory. */
   readonly directory?: string;
   /** Person that is measured in the place of a model. */
   readonly person?: (policy: PolicyId) => Player;
@@ -54,6 +54,8 @@ export interface RolloutSessionConfig {
   /** Model of an endpoint, which needs no engine. */
   readonly endpoint?: MeasuredEndpoint | undefined;
   readonly person?: Player | undefined;
+  /** Base of relative paths in `--options`. */
+  readonly directory: string;
   /** Directory of the run that the model belongs to. */
   readonly run: string | undefined;
   /** Note about the model, for people. */
@@ -83,7 +85,7 @@ export async function rolloutSessionConfig(
         ...{ run: undefined, base: undefined, notice: undefined, policy: undefined },
       };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
-  const path = resolve(cell.directory ?? "", file ?? "mrlm.yaml");
+  const path = resolve(file ?? "mrlm.yaml");
   const given = await withStoredModels(
     loadedWithPlayers(args, cell, (overrides) =>
       file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
@@ -133,6 +135,7 @@ export async function rolloutSessionConfig(
     modelDirectory: directory,
     endpoint,
     person,
+    directory: cell.directory ?? process.cwd(),
     run,
     notice,
   };

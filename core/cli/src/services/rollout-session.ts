@@ -81,8 +81,8 @@ export async function openRolloutSession(
       overrides,
       directory,
       plugins,
-      // A path on the command line is relative to the working directory.
-      ...(options === undefined ? {} : { dataDirectory: directory }),
+      // A path on the command line is relative to the working directory of the command that had it.
+      ...(options === undefined ? {} : { dataDirectory: given.directory }),
       notice: (line) => console.note(withLevel(line)),
       json: console.json,
     });

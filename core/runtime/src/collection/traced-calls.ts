@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { RecordedRow } from "@mrlm/kit/learning";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "@mrlm/spec";
 import type { TracedSpan } from "./otlp-spans.ts";
@@ -33,9 +34,13 @@ export function tracedCall(span: TracedSpan): TracedCall | CallFault | undefined
   if (!Array.isArray(input) || !Array.isArray(output) || output.length !== 1) return "without content";
   const instructions = valueOf(attributes, "gen_ai.system_instructions");
   const system = Array.isArray(instructions) ? [{ role: "system", parts: instructions }] : [];
+  const isRepeated = isDeepStrictEqual(
+    system[0],
+    isObject(input[0]) ? { role: input[0]["role"], parts: input[0]["parts"] } : undefined,
+  );
   const answer = isObject(output[0]) ? output[0] : {};
   const names = new Map<string, string>();
-  const given = [...(startsWith(input, system) ? [] : system), ...input, answer];
+  const given = [...(isRepeated ? [] : system), ...input, answer];
   const messages: TracedMessage[] = [];
   for (const message of given) {
     const read = isObject(message) ? messagesOf(message, names) : "without content";
@@ -51,11 +56,6 @@ export function tracedCall(span: TracedSpan): TracedCall | CallFault | undefined
     tools: toolsOf(valueOf(attributes, "gen_ai.tool.definitions")),
     isCut: answer["finish_reason"] === "length",
   };
-}
-
-/** Instructions may stand among the messages too. */
-function startsWith(input: readonly JsonValue[], system: readonly { readonly role: string }[]): boolean {
-  return system.length > 0 && isObject(input[0]) && input[0]["role"] === "system";
 }
 
 /** Structured attributes are JSON texts where the exporter knows no others. */
@@ -95,9 +95,13 @@ function messagesOf(message: JsonObject, names: Map<string, string>): TracedMess
       });
     } else return "with pictures or files";
   }
-  // The answer of an agent repeats results, which the next call reads.
+  if (role === "tool" && (results.length === 0 || texts.length > 0)) return "without content";
   if (role === "tool") return results;
+  // The answer of an agent repeats results, which the next call reads. In messages of a user they come before its text.
+  const before = role === "assistant" ? [] : results;
+  if (before.length > 0 && texts.length === 0) return before;
   return [
+    ...before,
     {
       ...{ role, content: texts.join("") },
       ...(thoughts.length > 0 && { reasoning_content: thoughts.join("") }),

@@ -93,14 +93,17 @@ function mergedCalls(conversations: readonly Conversation[]): Conversation[] {
   const longer = conversations.map((conversation): Conversation => {
     const messages = [...conversation.call.messages];
     const scores = new Map(conversation.scores);
+    // An event at a span around several calls is one score.
+    const counted = new Set(scores.values());
     for (const [i, hash] of conversation.hashes.slice(0, -1).entries()) {
       for (const earlier of byEnd.get(endOf(conversation, hash)) ?? []) {
         continued.add(earlier);
         const { reasoning_content } = earlier.call.messages.at(-1) as TracedMessage;
         if (reasoning_content) messages[i] = { ...(messages[i] as TracedMessage), reasoning_content };
-        // An event at a span around both is one score.
-        for (const [name, values] of earlier.scores)
-          if (conversation.scores.get(name) !== values) scores.set(name, [...(scores.get(name) ?? []), ...values]);
+        for (const [name, values] of earlier.scores) {
+          if (!counted.has(values)) scores.set(name, [...(scores.get(name) ?? []), ...values]);
+          counted.add(values);
+        }
       }
     }
     return { ...conversation, call: { ...conversation.call, messages }, scores };

@@ -198,7 +198,7 @@ export class Session implements EnvironmentSession {
     if (copy !== undefined && isDeepStrictEqual(copy, state)) return copy;
     throw new MrlmError(
       "ENVIRONMENT_FAILED",
-      `Environment ${this.description.id} states snapshots, and its snapshot() returned no JSON value.`,
+      `Environment ${this.description.id} states snapshots, and its snapshot() returned no JSON value. -0, numbers that are not finite and undefined members are none.`,
     );
   }
 

@@ -42,7 +42,7 @@ export class BranchedEpisodes {
     const records = new Map(plans.map((each) => [each, undefined]));
     const branched = { plan, trajectory, records, left: plans.length };
     for (const each of plans) this.#open.set(each, branched);
-    if (plans.length === 0) this.#onWhole(plan, trajectory);
+    if (plans.length === 0) this.#whole(plan, trajectory);
     return plans;
   }
 
@@ -52,8 +52,12 @@ export class BranchedEpisodes {
       const turn = branch?.turn as number;
       byTurn.set(turn, [...(byTurn.get(turn) ?? []), record as BranchRecord]);
     }
+    this.#whole(plan, withBranches(trajectory, byTurn));
+  }
+
+  #whole(plan: EpisodePlan, trajectory: Trajectory): void {
     // The plans of groups live as long as their request.
     if (plan.states !== undefined) plan.states.steps.length = 0;
-    this.#onWhole(plan, withBranches(trajectory, byTurn));
+    this.#onWhole(plan, trajectory);
   }
 }

@@ -105,7 +105,8 @@ export class RolloutRunner implements Rollouts {
       renderer,
       session: (plan) => {
         const { states, branch } = plan;
-        if (states !== undefined && branch !== undefined) return new RestoredSession(plan, host, states, branch.turn);
+        if (states !== undefined && branch !== undefined)
+          return new RestoredSession(plan, { host, states, repeated: branch.turn, logger });
         const onLoss = (error: MrlmError): void => this.#replays.note(error);
         const session = new ResilientSession(plan, host, { maxWaitMs, logger, onLoss });
         return states === undefined ? session : new KeepingSession(session, states);

@@ -1,4 +1,4 @@
-import { type Action, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
+import { type Action, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import type { EpisodeSession } from "./episode.ts";
 import type { EpisodePlan, EpisodeStates } from "./episode-plan.ts";
@@ -37,10 +37,21 @@ export class RestoredSession implements EpisodeSession {
   readonly #host: EnvironmentHost;
   readonly #states: EpisodeStates;
   readonly #repeated: number;
+  readonly #logger: Logger;
   #steps = 0;
   #session: EnvironmentSession | undefined;
 
-  constructor(plan: EpisodePlan, host: EnvironmentHost, states: EpisodeStates, repeated: number) {
+  constructor(
+    plan: EpisodePlan,
+    parts: {
+      readonly host: EnvironmentHost;
+      readonly states: EpisodeStates;
+      readonly repeated: number;
+      readonly logger: Logger;
+    },
+  ) {
+    const { host, states, repeated, logger } = parts;
+    this.#logger = logger;
     this.#plan = plan;
     this.#host = host;
     this.#states = states;
@@ -60,7 +71,11 @@ export class RestoredSession implements EpisodeSession {
   }
 
   async close(): Promise<void> {
-    await this.#session?.close();
+    try {
+      await this.#session?.close();
+    } catch (error) {
+      this.#logger.warn(`Closing the session of branch ${this.#plan.id} failed.`, { error: String(error) });
+    }
   }
 
   async #restored(): Promise<EnvironmentSession> {
