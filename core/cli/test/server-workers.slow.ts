@@ -44,6 +44,7 @@ test("a plugin whose import never returns is reported, and leaves no process beh
 });
 
 test("R21: steps that work for long fail no session beside them, and delay none of another worker", async () => {
+  writeVersion(directory, { version: "2.0.0", word: "new" });
   const server = await workerServer(directory, { count: 2 });
   try {
     // A session goes to the worker with the fewest: the busy one has a calm one beside it.
@@ -55,7 +56,7 @@ test("R21: steps that work for long fail no session beside them, and delay none 
     const work = new AbortController();
     const stepsOf = async (session: typeof apart): Promise<number> => {
       let step = 0;
-      for (; !work.signal.aborted; step++) expect(await act(session)).toBe(`step ${step}`);
+      for (; !work.signal.aborted; step++) expect(await act(session)).toBe(`new ${step}`);
       return step;
     };
     const calm = Promise.all([stepsOf(apart), stepsOf(beside)]);
