@@ -328,6 +328,16 @@ describe("branches", () => {
       }
     });
 
+    test("an environment that throws in close() loses no episode and no branch", async () => {
+      const whole = worded(undefined, { snapshots: true });
+      const create: typeof whole.create = async (...given) => ({
+        ...(await whole.create(...given)),
+        close: () => Promise.reject(new Error("close")),
+      });
+      const [thrown, calm] = [await play({ ...whole, create }), await play(whole)];
+      expect(withoutSeconds(thrown.groups)).toEqual(withoutSeconds(calm.groups));
+    });
+
     test("an environment that lacks a method, or returns a state that is no JSON value, fails its episodes", async () => {
       const broken = worded(undefined, { snapshots: true });
       const create: typeof broken.create = async (...given) => {
