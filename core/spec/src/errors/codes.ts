@@ -1,6 +1,7 @@
 import { AGENT_CODES } from "./agent-codes.ts";
 import { BRIDGE_CODES } from "./bridge-codes.ts";
 import { ENDPOINT_CODES } from "./endpoint-codes.ts";
+import { ENGINE_CODES } from "./engine-codes.ts";
 import { PLUGIN_CODES } from "./plugin-codes.ts";
 import { SAMPLER_CODES } from "./sampler-codes.ts";
 import { STORE_CODES } from "./store-codes.ts";
@@ -87,31 +88,6 @@ export const ERROR_CODES = {
     meaning: "A checkpoint or an export would replace a directory that mrlm did not write.",
     hint: "Name a directory that does not exist, or move what is there.",
     retryable: false,
-  },
-  ENGINE_EXITED: {
-    meaning: "The engine process ended while it was needed.",
-    hint: "Read the quoted log.",
-    retryable: false,
-  },
-  ENGINE_FAILED: {
-    meaning: "The engine could not carry out a call.",
-    hint: "Read the quoted cause.",
-    retryable: false,
-  },
-  ENGINE_NOT_SET_UP: {
-    meaning: "The engine's Python environment is not installed.",
-    hint: "Run `mrlm engine setup`.",
-    retryable: false,
-  },
-  ENGINE_START_FAILED: {
-    meaning: "The engine process did not come up.",
-    hint: "Read the quoted log.",
-    retryable: false,
-  },
-  ENGINE_UNAVAILABLE: {
-    meaning: "The engine cannot be reached.",
-    hint: "Check that it runs and that its address is right.",
-    retryable: true,
   },
   ENVIRONMENT_FAILED: {
     meaning:
@@ -396,6 +372,7 @@ export const ERROR_CODES = {
   ...AGENT_CODES,
   ...BRIDGE_CODES,
   ...ENDPOINT_CODES,
+  ...ENGINE_CODES,
   ...PLUGIN_CODES,
   ...SAMPLER_CODES,
   ...STORE_CODES,
