@@ -95,6 +95,13 @@ test.each<[string, readonly string[], string]>([
     "REQUIREMENT_MISSING",
   ],
   ["a file that is missing", [join(folder, "none.jsonl"), "--model", model], "DATA_INVALID"],
+  ...["environments.0.options.data.eval_share=0", "model.path=/m", "eval.tasks=4", "sampling.max_tokens=9"].map(
+    (key): [string, string[], string] => [
+      `--set ${key}`,
+      [join(folder, "none.jsonl"), "--model", model, "--set", key],
+      "USAGE",
+    ],
+  ),
   ["flags beside --resume", [join(folder, "sixty.jsonl"), "--resume", folder], "USAGE"],
   ["a directory of another kind", ["--resume", folder], "RUN_NOT_FOUND"],
 ])("%s is an error with exit code 2", async (_, args, code) => {

@@ -28,6 +28,8 @@ import { report } from "./report.ts";
 import { train } from "./train.ts";
 
 const CODE = "CASES_UNFIT";
+/** Keys of the configuration by which training and evaluation would differ in the cases, the model or the limits. */
+const FIXED_KEYS: readonly string[] = ["environments", "model", "policies", "eval", "output", "sampling"];
 
 /** Trains a model on the cases of a file, and compares it with the model before on held-out ones. Returns the exit code: 0 where a gain is shown. */
 export async function improve(
@@ -100,6 +102,15 @@ function requestOf(
     }
     throw new MrlmError("USAGE", "--resume takes everything else from the directory: leave it out.");
   }
+  const fixed = (set ?? []).find((each) => FIXED_KEYS.includes(/^[^.=[\s]*/.exec(each.trim())?.[0] as string));
+  if (fixed !== undefined)
+    throw new MrlmError(
+      "USAGE",
+      `--set ${fixed} has no place in improve: its training and its evaluation share that.`,
+      {
+        hint: `Set other keys, such as stages.0.steps. Improve itself decides ${FIXED_KEYS.join(", ")}.`,
+      },
+    );
   if (file === undefined || model === undefined)
     throw new MrlmError("USAGE", `improve needs ${file === undefined ? "a file with cases" : "--model"}.`, {
       hint: "For example: npx mrlm improve support.eval.ts --model hub:HuggingFaceTB/SmolLM2-135M-Instruct",
