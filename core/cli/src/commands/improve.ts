@@ -39,17 +39,11 @@ export async function improve(
 ): Promise<number> {
   const { console } = context;
   const { record, existing } = requestOf(file, args);
-  const inspection = await CaseInspection.open(
-    record,
-    context.directory,
-    lineLogger((line) => console.note(line)),
-  );
+  const logger = lineLogger((line) => console.note(line));
+  const inspection = await CaseInspection.open(record, context.directory, logger);
   try {
     const { cases } = inspection;
-    if (existing !== undefined && cases.hash !== record.hash)
-      throw new MrlmError("DATA_INVALID", `${record.path} has changed since the training began.`, {
-        hint: "Put the file back, or begin anew: held-out cases may have been trained on.",
-      });
+    if (existing !== undefined) assertSame(record, cases.hash);
     assertEnough(cases);
     const model = await modelOf(record.model, context);
     if (!existsSync(model.path))
@@ -57,8 +51,7 @@ export async function improve(
     const { search, expected } = await inspect(context, inspection);
     assertSound(search, expected);
     for (const line of inspectionLines(cases, search, expected)) console.print(line);
-    const directory =
-      existing ?? ImprovementDirectory.create(args.output ?? "runs", { ...record, ...defined({ hash: cases.hash }) });
+    const directory = existing ?? ImprovementDirectory.create(args.output ?? "runs", { ...record, hash: cases.hash });
     const shared = { directory: directory.path, cases, expected };
     const begun = directory.run(NAMES.train);
     console.note(`directory: ${shownPath(directory.path)}`);
@@ -70,6 +63,9 @@ export async function improve(
     );
     const run = directory.run(NAMES.train);
     if (trained !== EXIT.ok || run === undefined) return interrupted(context, directory);
+    const now = await CaseInspection.open(record, context.directory, logger);
+    await now.close();
+    assertSame({ ...record, hash: cases.hash }, now.cases.hash);
     const measuring = directory.run(`${NAMES.measure}-eval`);
     await runEval(
       context,
@@ -119,6 +115,14 @@ function requestOf(
   return {
     record: { path: resolve(file), model: isPath ? resolve(model) : model, hash: undefined, ...defined({ scorer }) },
   };
+}
+
+/** Throws DATA_INVALID where the cases are others than at the beginning. */
+function assertSame({ path, hash }: ImprovementRecord, now: string): void {
+  if (hash === now) return;
+  throw new MrlmError("DATA_INVALID", `The cases of ${path} have changed since the training began.`, {
+    hint: "Put the file, and what it reads, back, or begin anew: held-out cases may have been trained on.",
+  });
 }
 
 /** Searches for cheats, and grades the expected answers, until it is interrupted. */
