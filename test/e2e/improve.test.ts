@@ -66,6 +66,14 @@ test.each<[string, string, string, readonly string[], RegExp, RegExp]>([
     /^The expected answers of the training cases have the mean score 0\.00/,
     /form in which the scorer accepts/,
   ],
+  [
+    "a scorer that fails on the expected answers",
+    "failing.yaml",
+    promptfoo({ type: "javascript", value: "output === context.vars.expected ? 2 : 0" }),
+    [],
+    /^40 expected answers of the training cases could not be scored; the first: .*the score 2, and a score is a number from 0 to 1\. Nothing was trained\.$/,
+    /Repair the scorer/,
+  ],
 ])("%s is refused before anything is trained", async (_, name, text, flags, message, hint) => {
   const { code, events } = await improve(name, text, ...flags);
   const error = events.find(({ event }) => event === "error");
@@ -95,6 +103,13 @@ test.each<[string, readonly string[], string]>([
     "REQUIREMENT_MISSING",
   ],
   ["a file that is missing", [join(folder, "none.jsonl"), "--model", model], "DATA_INVALID"],
+  ...["environments.0.options.data.eval_share=0", "model.path=/m", "eval.tasks=4", "sampling.max_tokens=9"].map(
+    (key): [string, string[], string] => [
+      `--set ${key}`,
+      [join(folder, "none.jsonl"), "--model", model, "--set", key],
+      "USAGE",
+    ],
+  ),
   ["flags beside --resume", [join(folder, "sixty.jsonl"), "--resume", folder], "USAGE"],
   ["a directory of another kind", ["--resume", folder], "RUN_NOT_FOUND"],
 ])("%s is an error with exit code 2", async (_, args, code) => {

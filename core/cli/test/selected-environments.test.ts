@@ -2,14 +2,14 @@ import { expect, test } from "@jest/globals";
 import { PluginHost } from "@mrlm/runtime";
 import { selectedEnvironments } from "../src/services/selected-environments.ts";
 
-test("a server offers bridges only where it names them, or belongs to a run", async () => {
+test("a server offers bridges and code of files only where it names them, or belongs to a run", async () => {
   const plugins = await PluginHost.discover({ directory: process.cwd() });
   try {
     const offered = async (chosen: Parameters<typeof selectedEnvironments>[1]) =>
       (await selectedEnvironments(plugins, chosen)).environments();
     const byDefault = await selectedEnvironments(plugins, undefined);
     expect(byDefault.environments()).toEqual(
-      plugins.environments().filter((id) => !/^(openenv|ors|python-env)@/.test(id)),
+      plugins.environments().filter((id) => !/^(openenv|ors|python-env|cases)@/.test(id)),
     );
     await expect(byDefault.environment("openenv")).rejects.toMatchObject({
       code: "ENVIRONMENT_NOT_FOUND",

@@ -10,16 +10,27 @@ const MISSING: readonly string[] = ["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR
 /** Files are loaded one after the other: their hooks are those of the process. */
 let loading: Promise<unknown> = Promise.resolve();
 
+/** Packages that a file receives in place of the installed ones. */
+interface Replaced {
+  /** Source texts by name. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** Called before and after the import, while no other one runs. */
+  begin(): void;
+  end(): void;
+}
+
+const NOTHING: Replaced = { sources: {}, begin: () => undefined, end: () => undefined };
+
 /**
  * Imports a module of a user in this process, as Node does. Imports without an ending, or with `.js` for a `.ts` file, are resolved as bundlers resolve them.
  * @param version text that changes with the content: a changed file is imported again
- * @param replaced source texts of packages, in place of the installed ones
+ * @param replaced packages that the file receives in place of the installed ones
  * @throws DATA_INVALID where the import fails
  */
 export function loadModule(
   path: string,
   version: string,
-  replaced: Readonly<Record<string, string>> = {},
+  replaced = NOTHING,
 ): Promise<Readonly<Record<string, unknown>>> {
   const loaded = loading.then(() => importModule(path, version, replaced));
   loading = loaded.catch(() => undefined);
@@ -29,12 +40,12 @@ export function loadModule(
 async function importModule(
   path: string,
   version: string,
-  replaced: Readonly<Record<string, string>>,
+  { sources, begin, end }: Replaced,
 ): Promise<Readonly<Record<string, unknown>>> {
   const scheme = `mrlm-${version}:`;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
-      if (Object.hasOwn(replaced, specifier))
+      if (Object.hasOwn(sources, specifier))
         return { url: `${scheme}${specifier}`, format: "module", shortCircuit: true };
       try {
         return next(specifier, context);
@@ -53,9 +64,10 @@ async function importModule(
     },
     load: (url, context, next) =>
       url.startsWith(scheme)
-        ? { format: "module", source: replaced[url.slice(scheme.length)] ?? "", shortCircuit: true }
+        ? { format: "module", source: sources[url.slice(scheme.length)] ?? "", shortCircuit: true }
         : next(url, context),
   });
+  begin();
   try {
     return (await import(`${pathToFileURL(path).href}?${version}`)) as Record<string, unknown>;
   } catch (error) {
@@ -67,6 +79,7 @@ async function importModule(
       cause: error,
     });
   } finally {
+    end();
     hooks.deregister();
   }
 }

@@ -9,8 +9,9 @@ import { readRows } from "./read-rows.ts";
 import type { CasesOptions } from "./options.ts";
 import { readPromptfoo } from "./promptfoo/read-promptfoo.ts";
 
+type Kind = "rows" | "evalite" | "promptfoo";
 /** Kind of a file, by its extension. */
-const KINDS: Readonly<Record<string, "rows" | "evalite" | "promptfoo">> = {
+const KINDS: Readonly<Record<string, Kind>> = {
   ".jsonl": "rows",
   ".ts": "evalite",
   ".mts": "evalite",
@@ -35,6 +36,10 @@ export interface CaseList {
 
 /** Lists by key: the functions of a file cannot stand in a task. */
 const lists = new Map<string, CaseList>();
+/** Lists that are being read, by key. A file that is read twice at once is imported once. */
+const reading = new Map<string, Promise<CaseList>>();
+/** Node keeps the first result of an import, also a failed one: each reading has addresses of its own. */
+let readings = 0;
 
 /** Returns a list that was read before. */
 export function listOf(key: string): CaseList {
@@ -65,14 +70,25 @@ export async function readCases(path: string, { scorer, schema }: CasesOptions):
     .update(JSON.stringify([path, scorer, schema]))
     .update(content)
     .digest("hex");
-  const known = lists.get(key);
+  const known = lists.get(key) ?? reading.get(key);
   if (known !== undefined) return known;
+  const read = readList(path, content.toString(), { kind, key, scorer, schema }).finally(() => reading.delete(key));
+  reading.set(key, read);
+  return read;
+}
+
+async function readList(
+  path: string,
+  text: string,
+  { kind, key, ...options }: { readonly kind: Kind; readonly key: string } & Parameters<typeof readRows>[1],
+): Promise<CaseList> {
+  const version = `${key}-${readings++}`;
   const cases =
     kind === "rows"
-      ? await readRows(path, { scorer, schema })
+      ? await readRows(path, options)
       : kind === "evalite"
-        ? await readEvalite(path, key)
-        : await readPromptfoo(path, content.toString(), key);
+        ? await readEvalite(path, version)
+        : await readPromptfoo(path, text, version);
   if (cases.length === 0) throw new MrlmError("DATA_INVALID", `${path} has no cases.`, { hint: "Add some." });
   const list = { key, cases };
   lists.set(key, list);

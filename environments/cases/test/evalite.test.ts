@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
 import { gradeFolders, gradePaths } from "./support/graded.ts";
@@ -68,6 +71,32 @@ describe("files of evalite", () => {
       message: expect.stringContaining(what),
     });
     expect(cases.map(({ rewards }) => rewards[1])).toEqual([unscored("threw: down"), unscored("null"), unscored("85")]);
+  });
+
+  test("a file whose data fails once is read afterwards; files that are read at once do not mix", async () => {
+    const flaky = `
+      import { evalite } from "evalite";
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      evalite("s", { data: () => { globalThis.calls = (globalThis.calls ?? 0) + 1; if (globalThis.calls === 1) throw new Error("no disk"); return [{ input: "late" }]; }, task: async () => "", scorers: [() => 1] });`;
+    const other = `
+      import { evalite } from "evalite";
+      evalite("s", { data: [{ input: "other" }], task: async () => "", scorers: [() => 1] });`;
+    const folder = mkdtempSync(join(tmpdir(), "mrlm-cases-"));
+    try {
+      const [a, b, c] = ["a.mjs", "b.mjs", "c.mjs"].map((name) => join(folder, name)) as [string, string, string];
+      writeFileSync(a, flaky);
+      for (const path of [b, c]) writeFileSync(path, other);
+      const graded = await gradePaths([a, a, b, c], [a]);
+      expect(graded.map(({ cases, error }) => error?.message ?? cases?.map(({ messages }) => messages))).toEqual([
+        expect.stringContaining("`data` throws: no disk"),
+        expect.stringContaining("`data` throws: no disk"),
+        [[expect.objectContaining({ parts: [{ type: "text", text: "other" }] })]],
+        [[expect.objectContaining({ parts: [{ type: "text", text: "other" }] })]],
+        [[expect.objectContaining({ parts: [{ type: "text", text: "late" }] })]],
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("malformed files are errors with file, case and action", async () => {

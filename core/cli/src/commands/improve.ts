@@ -28,6 +28,8 @@ import { report } from "./report.ts";
 import { train } from "./train.ts";
 
 const CODE = "CASES_UNFIT";
+/** Keys of the configuration by which training and evaluation would differ in the cases, the model or the limits. */
+const FIXED_KEYS: readonly string[] = ["environments", "model", "policies", "eval", "output", "sampling"];
 
 /** Trains a model on the cases of a file, and compares it with the model before on held-out ones. Returns the exit code: 0 where a gain is shown. */
 export async function improve(
@@ -37,17 +39,11 @@ export async function improve(
 ): Promise<number> {
   const { console } = context;
   const { record, existing } = requestOf(file, args);
-  const inspection = await CaseInspection.open(
-    record,
-    context.directory,
-    lineLogger((line) => console.note(line)),
-  );
+  const logger = lineLogger((line) => console.note(line));
+  const inspection = await CaseInspection.open(record, context.directory, logger);
   try {
     const { cases } = inspection;
-    if (existing !== undefined && cases.hash !== record.hash)
-      throw new MrlmError("DATA_INVALID", `${record.path} has changed since the training began.`, {
-        hint: "Put the file back, or begin anew: held-out cases may have been trained on.",
-      });
+    if (existing !== undefined) assertSame(record, cases.hash);
     assertEnough(cases);
     const model = await modelOf(record.model, context);
     if (!existsSync(model.path))
@@ -55,8 +51,7 @@ export async function improve(
     const { search, expected } = await inspect(context, inspection);
     assertSound(search, expected);
     for (const line of inspectionLines(cases, search, expected)) console.print(line);
-    const directory =
-      existing ?? ImprovementDirectory.create(args.output ?? "runs", { ...record, ...defined({ hash: cases.hash }) });
+    const directory = existing ?? ImprovementDirectory.create(args.output ?? "runs", { ...record, hash: cases.hash });
     const shared = { directory: directory.path, cases, expected };
     const begun = directory.run(NAMES.train);
     console.note(`directory: ${shownPath(directory.path)}`);
@@ -68,6 +63,9 @@ export async function improve(
     );
     const run = directory.run(NAMES.train);
     if (trained !== EXIT.ok || run === undefined) return interrupted(context, directory);
+    const now = await CaseInspection.open(record, context.directory, logger);
+    await now.close();
+    assertSame({ ...record, hash: cases.hash }, now.cases.hash);
     const measuring = directory.run(`${NAMES.measure}-eval`);
     await runEval(
       context,
@@ -100,6 +98,15 @@ function requestOf(
     }
     throw new MrlmError("USAGE", "--resume takes everything else from the directory: leave it out.");
   }
+  const fixed = (set ?? []).find((each) => FIXED_KEYS.includes(/^[^.=[\s]*/.exec(each.trim())?.[0] as string));
+  if (fixed !== undefined)
+    throw new MrlmError(
+      "USAGE",
+      `--set ${fixed} has no place in improve: its training and its evaluation share that.`,
+      {
+        hint: `Set other keys, such as stages.0.steps. Improve itself decides ${FIXED_KEYS.join(", ")}.`,
+      },
+    );
   if (file === undefined || model === undefined)
     throw new MrlmError("USAGE", `improve needs ${file === undefined ? "a file with cases" : "--model"}.`, {
       hint: "For example: npx mrlm improve support.eval.ts --model hub:HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -108,6 +115,14 @@ function requestOf(
   return {
     record: { path: resolve(file), model: isPath ? resolve(model) : model, hash: undefined, ...defined({ scorer }) },
   };
+}
+
+/** Throws DATA_INVALID where the cases are others than at the beginning. */
+function assertSame({ path, hash }: ImprovementRecord, now: string): void {
+  if (hash === now) return;
+  throw new MrlmError("DATA_INVALID", `The cases of ${path} have changed since the training began.`, {
+    hint: "Put the file, and what it reads, back, or begin anew: held-out cases may have been trained on.",
+  });
 }
 
 /** Searches for cheats, and grades the expected answers, until it is interrupted. */

@@ -15,7 +15,7 @@ export function declareServe() {
     .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
     .option(
       "--environments <names>",
-      "comma-separated, for example math,code; default: all that are installed but bridges (openenv, ors, python-env), which connect to hosts or run code that clients name",
+      "comma-separated, for example math,code; default: all that are installed but openenv, ors, python-env and cases, which connect to hosts or run code that clients name",
       parseNames,
     )
     .option(

@@ -5,10 +5,10 @@ import { MrlmError } from "@mrlm/spec";
 export type ChosenEnvironments = readonly string[] | "all" | undefined;
 
 /**
- * Bridges connect to hosts that the options of a client name, and send variables of this process there, or run Python that the options name. A server that a
- * person starts offers them only where it names them. A server that a run starts has the run as its one client.
+ * Bridges connect to hosts that the options of a client name, and send variables of this process there, or run Python or JavaScript that the options name.
+ * A server that a person starts offers them only where it names them. A server that a run starts has the run as its one client.
  */
-const BRIDGES = ["openenv@2", "ors@2", "python-env@1"];
+const BRIDGES = ["openenv@2", "ors@2", "python-env@1", "cases@1"];
 
 /** Returns the chosen environments of the plugins. Rejects with ENVIRONMENT_NOT_FOUND and the nearest name for one that is not installed. */
 export async function selectedEnvironments(plugins: PluginHost, names: ChosenEnvironments): Promise<EnvironmentSource> {

@@ -2,11 +2,12 @@ import { score, type Reward } from "@mrlm/kit";
 import { type Case, invalidCase, isScore, scorerFailed } from "../case.ts";
 import { loadModule } from "../load-module.ts";
 import { expectedText, readPrompt } from "../prompt.ts";
-import { collectSuites, type EvaliteScorer, type ScorerInput, SHIM, scoreOf, type Suite } from "./shim.ts";
+import { type EvaliteScorer, type ScorerInput, SHIM, scoreOf, type Suite, suiteCollector } from "./shim.ts";
 
 /** Reads the cases of all suites of a file of evalite. The code of the file runs in this process; `task` is not called. Rejects with DATA_INVALID, with suite, case and remedy. */
 export async function readEvalite(path: string, version: string): Promise<Case[]> {
-  const suites = await collectSuites(() => loadModule(path, version, { evalite: SHIM }));
+  const { suites, ...around } = suiteCollector();
+  await loadModule(path, version, { sources: { evalite: SHIM }, ...around });
   if (suites.length === 0)
     throw invalidCase(
       path,

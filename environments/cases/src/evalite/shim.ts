@@ -42,8 +42,8 @@ const NAME = "mrlm.evalite";
 /** Source text of the module that files import as `evalite`. */
 export const SHIM = `const { evalite, createScorer, EvaliteFile } = globalThis[Symbol.for(${JSON.stringify(NAME)})];\nexport { evalite, createScorer, EvaliteFile };`;
 
-/** Returns the suites that are registered while `work` imports a file. */
-export async function collectSuites(work: () => Promise<unknown>): Promise<Suite[]> {
+/** Suites of a file, and the exports of its `evalite`, from `begin` to `end`. */
+export function suiteCollector() {
   const suites: Suite[] = [];
   const exported = globalThis as Record<symbol, unknown>;
   const register = (name: string, options: SuiteOptions): void => void suites.push({ ...options, name });
@@ -54,19 +54,18 @@ export async function collectSuites(work: () => Promise<unknown>): Promise<Suite
     experimental_skip: skip,
     each: () => register,
   });
-  exported[Symbol.for(NAME)] = {
+  const exports = {
     evalite,
     createScorer:
       ({ name, scorer }: Exclude<EvaliteScorer, Evaluate>) =>
       async (input: ScorerInput) => ({ ...scoreOf(await scorer(input)), name }),
     EvaliteFile: { fromPath: (path: string) => ({ __EvaliteFile: true, path }) },
   };
-  try {
-    await work();
-    return suites;
-  } finally {
-    delete exported[Symbol.for(NAME)];
-  }
+  return {
+    suites,
+    begin: (): void => void (exported[Symbol.for(NAME)] = exports),
+    end: (): void => void delete exported[Symbol.for(NAME)],
+  };
 }
 
 /** Returns a result of a scorer as an object. */

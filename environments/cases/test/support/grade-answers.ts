@@ -1,4 +1,4 @@
-// Reads the files with cases that the arguments name, and prints, for each, its cases with the rewards of the expected answer, of "no" and of ""; or its error.
+// Reads the files with cases that the arguments name, and prints, for each, its cases with the rewards of the expected answer, of "no" and of ""; or its error. Those after `--` are read after the others.
 import type { Reward } from "@mrlm/kit";
 import { readCases } from "../../src/read-cases.ts";
 import { casesOptions } from "../../src/options.ts";
@@ -30,4 +30,8 @@ async function gradeAnswers(path: string): Promise<object> {
   }
 }
 
-process.stdout.write(JSON.stringify(await Promise.all(process.argv.slice(2).map(gradeAnswers))));
+const [first = "", later = ""] = process.argv.slice(2).join("\n").split("\n--\n");
+const graded: object[] = [];
+for (const paths of [first, later])
+  graded.push(...(await Promise.all(paths.split("\n").filter(Boolean).map(gradeAnswers))));
+process.stdout.write(JSON.stringify(graded));

@@ -19,11 +19,10 @@ export interface Graded {
 
 const SCRIPT = fileURLToPath(new URL("grade-answers.ts", import.meta.url));
 
-/** Grades answers to the cases of existing files in a process of its own: jest imports modules in its own way. */
-export async function gradePaths(paths: readonly string[]): Promise<Graded[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=mrlm-source", SCRIPT, ...paths], {
-    maxBuffer: 1 << 26,
-  });
+/** Grades answers to the cases of existing files, those of `later` after the others, in a process of its own: jest imports modules in its own way. */
+export async function gradePaths(paths: readonly string[], later: readonly string[] = []): Promise<Graded[]> {
+  const args = ["--conditions=mrlm-source", SCRIPT, ...paths, ...(later.length === 0 ? [] : ["--", ...later])];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26 });
   return JSON.parse(stdout) as Graded[];
 }
 

@@ -5,9 +5,8 @@ import type { ExpectedAnswers, InspectedCases } from "./inspected-cases.ts";
 /** Names of the runs in the directory of an improvement, before the time in the names of their directories. */
 export const NAMES = { train: "train", measure: "measure" } as const;
 
-/** Tokens of an answer where the file has no expected ones. */
+/** Least limit of the tokens of an answer. The model before is not to lose because it writes more than the file expects. */
 const MAX_TOKENS = 256;
-const FEWEST_TOKENS = 16;
 const SFT = { algorithm: "sft", batch_size: 16, learning_rate: 5e-5, lr_schedule: "linear" } as const;
 const GRPO = {
   ...{ algorithm: "grpo", prompts_per_step: 8, group_size: 6, learning_rate: 1e-5, warmup_steps: 2 },
@@ -24,7 +23,7 @@ interface Shared {
   readonly expected: ExpectedAnswers | undefined;
 }
 
-/** Returns the configuration that trains: SFT on the expected answers where the file has them, then GRPO by its scorers, on training cases alone. */
+/** Returns the configuration that trains: SFT on the expected answers where each training case has one, then GRPO by its scorers, on training cases alone. */
 export function trainingConfig({ directory, cases, expected }: Shared, model: object): JsonObject {
   return {
     name: NAMES.train,
@@ -32,7 +31,7 @@ export function trainingConfig({ directory, cases, expected }: Shared, model: ob
     environments: [{ ...cases.ref }],
     sampling: { temperature: 1, max_tokens: maxTokensOf(expected) },
     stages:
-      expected === undefined
+      expected === undefined || expected.missing > 0
         ? [{ ...GRPO, steps: stepsOf(cases, PASSES.alone, GRPO.prompts_per_step) }]
         : [
             { ...SFT, steps: stepsOf(cases, PASSES.sft, SFT.batch_size) },
@@ -60,7 +59,7 @@ function stepsOf({ train }: InspectedCases, passes: number, batch: number): numb
   return Math.min(MOST_STEPS, Math.max(FEWEST_STEPS, Math.ceil((passes * train) / batch)));
 }
 
-/** Returns a limit that the longest expected answer does not reach: a token has two characters or more in most texts. */
+/** Returns a limit that the longest expected answer does not reach: a token has one character or more in most texts. */
 function maxTokensOf(expected: ExpectedAnswers | undefined): number {
-  return expected === undefined ? MAX_TOKENS : Math.max(FEWEST_TOKENS, Math.ceil(expected.longest / 2) + 8);
+  return Math.max(MAX_TOKENS, (expected?.longest ?? 0) + 8);
 }

@@ -10,7 +10,7 @@ const RECORD = "improve.json";
 /** Model and cases of a directory. */
 export interface ImprovementRecord extends CaseFile {
   readonly model: string;
-  /** SHA-256 of the file with the cases. */
+  /** SHA-256 of the cases: `InspectedCases.hash`; `undefined` before they are read. */
   readonly hash: string | undefined;
 }
 

@@ -23,28 +23,36 @@ export interface Improvement {
 
 /** Returns what is known before the training, a line each. */
 export function inspectionLines(
-  { train, held }: InspectedCases,
+  { train, held, distinct }: InspectedCases,
   search: CheatSearch,
   expected?: ExpectedAnswers,
 ): string[] {
   return [
     `cases: ${count(train, "case")} to train on, ${held} held out`,
-    `power: ${held} held-out cases show a gain of ${Math.round(100 * gainToShow(held))} points at 80 % power, or a smaller one that is in most cases`,
+    `power: ${distinct} held-out cases${distinct === held ? "" : " with different inputs"} show a gain of ${Math.round(100 * gainToShow(distinct))} points at 80 % power, or a smaller one that is in most cases`,
     ...search.notes.map((note) => `cheats: ${note}`),
     ...(expected === undefined
-      ? ["demonstrations: none, since a case has no expected answer; the scorers alone train"]
+      ? ["demonstrations: none, since no training case has an expected answer; the scorers alone train"]
       : [
           `demonstrations: the expected answers earn ${decimal(expected.reward)}${expected.below === 0 ? "" : `; ${expected.below} earn less than 1: check these cases`}`,
+          ...(expected.missing === 0
+            ? []
+            : [`${count(expected.missing, "training case")} without an expected answer: the scorers alone train`]),
           `fixed answer: ${JSON.stringify(expected.fixed)} in every case earns most`,
         ]),
   ];
 }
 
 /** Returns the verdict in a sentence. */
-export function verdictLine({ verdict: { isGain, reason, overBefore } }: Pick<Improvement, "verdict">): string {
-  return isGain
+export function verdictLine({ verdict: { isGain, reason, overBefore, cut } }: Pick<Improvement, "verdict">): string {
+  const text = isGain
     ? `gain shown: ${differenceText(overBefore)}`
     : `no gain shown: ${differenceText(overBefore)}. ${reason}`;
+  return cut.before + cut.after === 0 ? text : `${text}${isGain ? "." : ""} ${cutText(cut)}`;
+}
+
+function cutText({ before, after }: Verdict["cut"]): string {
+  return `The limit of tokens cut ${count(before, "answer")} before, ${after} after.`;
 }
 
 /** Returns the command that serves the trained model. */
@@ -67,7 +75,7 @@ export function improvementReport(improvement: Improvement): string {
   ];
   return `# ${verdict.isGain ? "Gain shown" : "No gain shown"}
 
-${model}, trained on ${file}. ${verdict.reason}
+${model}, trained on ${file}. ${verdict.reason} ${cutText(verdict.cut)}
 
 | mean score of ${cases.held} held-out cases | | 95 % |
 | --- | --- | --- |

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { messageText } from "@mrlm/kit";
-import { defined, type JsonObject, type Logger, MrlmError, type Plugin, type TaskId } from "@mrlm/spec";
+import { defined, type JsonObject, type Logger, MrlmError, type Plugin, type Reward, type TaskId } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import { searchCheats } from "@mrlm/testing";
 import { playAnswers } from "./play-answers.ts";
@@ -27,15 +28,21 @@ export interface InspectedCases {
   readonly ref: EnvironmentRef;
   readonly train: number;
   readonly held: number;
-  /** SHA-256 of the file. */
-  readonly hash: string | undefined;
+  /** Number of distinct inputs that are held out: cases with equal inputs are one observation. */
+  readonly distinct: number;
+  /** SHA-256 (hexadecimal) of the file, of the prompts by split, and of all expected answers, which the file may take from elsewhere. */
+  readonly hash: string;
 }
 
 /** Answers of the training cases, where the file has them. */
 export interface ExpectedAnswers {
-  /** Mean reward of the expected answers. */
+  /** Number of training cases without one. */
+  readonly missing: number;
+  /** Reasons why expected answers have no score. */
+  readonly unscored: readonly string[];
+  /** Mean reward of the expected answers that have one. */
   readonly reward: number;
-  /** Number of those that earn less than 1, or have no score. */
+  /** Number of those that earn less than 1. */
   readonly below: number;
   /** Characters of the longest one. */
   readonly longest: number;
@@ -63,7 +70,18 @@ export class CaseInspection {
     try {
       const { id, splits, dataFiles } = await host.describe({ id: ENVIRONMENT, options });
       const { train = 0, eval: held = 0 } = splits;
-      return new CaseInspection({ ref: { id, options }, train, held, hash: dataFiles?.[path] }, host, plugins);
+      const ref: EnvironmentRef = { id, options };
+      // Held-out cases have no demonstrations: under these options all cases are training cases.
+      const whole: EnvironmentRef = { id, options: { ...options, data: { path, eval_share: 0 } } };
+      const [trained, tested] = [
+        await promptsOf(host, ref, idsOf("train", train)),
+        await promptsOf(host, ref, idsOf("eval", held)),
+      ];
+      const texts = await demonstrations(host, whole, idsOf("train", train + held));
+      const hash = createHash("sha256")
+        .update(JSON.stringify([dataFiles?.[path], trained, tested, texts.map((text) => text ?? null)]))
+        .digest("hex");
+      return new CaseInspection({ ref, train, held, distinct: new Set(tested).size, hash }, host, plugins);
     } catch (error) {
       await host.close();
       throw error;
@@ -80,19 +98,20 @@ export class CaseInspection {
     return searchCheats([plugin, ...providers], { id, options });
   }
 
-  /** Grades the expected answers of the training cases; `undefined` where one of them has none. */
+  /** Grades the expected answers of the training cases; `undefined` where none of them has one. */
   async expectedAnswers(signal: AbortSignal): Promise<ExpectedAnswers | undefined> {
     const ids = idsOf("train", this.cases.train);
-    const texts = await this.#demonstrations(ids);
-    if (texts === undefined) return undefined;
-    const rewards = await this.#play(
-      ids.map((task, i) => ({ task, text: texts[i] as string })),
-      signal,
-    );
+    const found = await demonstrations(this.#host, this.cases.ref, ids);
+    const answered = ids.flatMap((task, i) => (found[i] === undefined ? [] : [{ task, text: found[i] }]));
+    if (answered.length === 0) return undefined;
+    const rewards = await this.#play(answered, signal);
+    const unscored = rewards.flatMap((reward) => (reward.scored ? [] : [reward.message]));
+    const texts = answered.map(({ text }) => text);
     const common = [...Map.groupBy(texts, (text) => text)]
       .toSorted(([, one], [, other]) => other.length - one.length)
-      .slice(0, FIXED_ANSWERS);
-    let best = { text: "", reward: -1 };
+      // Nothing is trained where an expected answer has no score.
+      .slice(0, unscored.length === 0 ? FIXED_ANSWERS : 0);
+    let best = { text: texts[0] as string, reward: -1 };
     for (const [text] of common) {
       const reward = meanOf(
         await this.#play(
@@ -103,8 +122,9 @@ export class CaseInspection {
       if (reward > best.reward) best = { text, reward };
     }
     return {
+      ...{ missing: ids.length - texts.length, unscored },
       reward: meanOf(rewards),
-      below: rewards.filter((reward) => reward === undefined || reward < 1).length,
+      below: rewards.filter((reward) => reward.scored && reward.value < 1).length,
       longest: Math.max(...texts.map((text) => text.length)),
       fixed: best.text,
     };
@@ -118,7 +138,8 @@ export class CaseInspection {
       signal,
     );
     return ids.map((task, i) => {
-      const reward = rewards[i] ?? null;
+      const given = rewards[i] as Reward;
+      const reward = given.scored ? given.value : null;
       return { task, cluster: task, episodes: 1, solved: reward !== null && reward >= 1 ? 1 : 0, reward };
     });
   }
@@ -131,15 +152,41 @@ export class CaseInspection {
   #play(jobs: readonly { readonly task: TaskId; readonly text: string }[], signal: AbortSignal) {
     return playAnswers(this.#host, this.cases.ref, jobs, signal);
   }
+}
 
-  async #demonstrations(ids: readonly TaskId[]): Promise<string[] | undefined> {
-    try {
-      const found = await this.#host.demonstrate(this.cases.ref, ids);
-      return found.map(({ messages }) => messageText(messages.at(-1) as (typeof messages)[number]));
-    } catch (error) {
-      if (MrlmError.hasCode(error, "DEMONSTRATION_REFUSED")) return undefined;
-      throw error;
+/** Returns the prompts of tasks, as JSON. */
+async function promptsOf(host: LocalHost, ref: EnvironmentRef, ids: readonly TaskId[]): Promise<string[]> {
+  const session = await host.open(ref);
+  try {
+    const prompts: string[] = [];
+    for (const task of ids) {
+      const { messages } = await session.reset({ task, signal: new AbortController().signal });
+      prompts.push(JSON.stringify(messages));
     }
+    return prompts;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Returns the expected answers of training tasks in order; `undefined` for a task without one. */
+async function demonstrations(
+  host: LocalHost,
+  ref: EnvironmentRef,
+  ids: readonly TaskId[],
+): Promise<(string | undefined)[]> {
+  try {
+    const found = await host.demonstrate(ref, ids);
+    return found.map(({ messages }) => messageText(messages.at(-1) as (typeof messages)[number]));
+  } catch (error) {
+    if (!MrlmError.hasCode(error, "DEMONSTRATION_REFUSED")) throw error;
+    if (ids.length === 1) return [undefined];
+    // One that has no answer refuses all: halves find it in few calls.
+    const middle = Math.ceil(ids.length / 2);
+    return [
+      ...(await demonstrations(host, ref, ids.slice(0, middle))),
+      ...(await demonstrations(host, ref, ids.slice(middle))),
+    ];
   }
 }
 
@@ -147,7 +194,8 @@ function idsOf(split: string, size: number): TaskId[] {
   return Array.from({ length: size }, (_, index): TaskId => `${split}/${index}`);
 }
 
-/** Returns the mean of rewards, with 0 for those without a score. */
-function meanOf(rewards: readonly (number | undefined)[]): number {
-  return rewards.reduce<number>((sum, reward) => sum + (reward ?? 0), 0) / Math.max(1, rewards.length);
+/** Returns the mean of the rewards that have a score; 0 without any. */
+function meanOf(rewards: readonly Reward[]): number {
+  const values = rewards.flatMap((reward) => (reward.scored ? [reward.value] : []));
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

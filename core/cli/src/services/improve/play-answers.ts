@@ -1,18 +1,18 @@
 import { textMessage } from "@mrlm/kit";
-import { SINGLE_AGENT, type TaskId } from "@mrlm/spec";
+import { type Reward, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentRef, EnvironmentSession } from "@mrlm/spec/host";
 
 /** Episodes that are played at once. */
 const LANES = 6;
 
-/** Plays answers in tasks of one turn each. Returns their rewards in order; `undefined` for one without a score. */
+/** Plays answers in tasks of one turn each. Returns their rewards in order. */
 export async function playAnswers(
   host: Pick<EnvironmentHost, "open">,
   ref: EnvironmentRef,
   jobs: readonly { readonly task: TaskId; readonly text: string }[],
   signal: AbortSignal,
-): Promise<(number | undefined)[]> {
-  const rewards: (number | undefined)[] = [];
+): Promise<Reward[]> {
+  const rewards: Reward[] = [];
   let next = 0;
   const lane = async (): Promise<void> => {
     const session = await host.open(ref);
@@ -33,10 +33,9 @@ async function playAnswer(
   session: EnvironmentSession,
   { task, text }: { readonly task: TaskId; readonly text: string },
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<Reward> {
   const { agent } = await session.reset({ task, signal });
   const action = { agent, message: textMessage("assistant", text), finishReason: "stop" } as const;
   const { rewards } = await session.step(action, { signal });
-  const reward = rewards[SINGLE_AGENT];
-  return reward?.scored === true ? reward.value : undefined;
+  return rewards[SINGLE_AGENT] as Reward;
 }

@@ -17,19 +17,19 @@ export function gainToShow(held: number): number {
 }
 
 /** Throws CASES_UNFIT for too few cases. */
-export function assertEnough({ train, held }: InspectedCases): void {
-  if (held >= FEWEST_HELD) return;
-  const least = gainToShow(held);
+export function assertEnough({ train, held, distinct }: InspectedCases): void {
+  if (distinct >= FEWEST_HELD) return;
+  const least = gainToShow(distinct);
   throw new MrlmError(
     "CASES_UNFIT",
-    `The file has ${count(train + held, "case")}, ${held} of them held out: ${least < 1 ? `they show no gain below ${points(least)}` : "they can show no gain at all"}. Nothing was trained.`,
+    `The file has ${count(train + held, "case")}, ${held} of them held out${distinct === held ? "" : `, with ${count(distinct, "different input")}`}: ${least < 1 ? `they show no gain below ${points(least)}` : "they can show no gain at all"}. Nothing was trained.`,
     {
       hint: `Write ${FEWEST_CASES} different cases or more: a third is held out, and ${FEWEST_HELD} show a gain of ${points(gainToShow(FEWEST_HELD))} at 80 % power.`,
     },
   );
 }
 
-/** Throws CASES_UNFIT where a program that solves nothing earns, or a scorer refuses what the file expects. */
+/** Throws CASES_UNFIT where a program that solves nothing earns, or a scorer fails on or refuses what the file expects. */
 export function assertSound({ findings }: CheatSearch, expected: ExpectedAnswers | undefined): void {
   const [finding] = findings;
   if (finding !== undefined)
@@ -37,6 +37,13 @@ export function assertSound({ findings }: CheatSearch, expected: ExpectedAnswers
       "CASES_UNFIT",
       `${finding.message}\nA model would learn that in place of the task. Nothing was trained.`,
       { hint: finding.fix ?? "Correct the scorer." },
+    );
+  const [unscored] = expected?.unscored ?? [];
+  if (expected !== undefined && unscored !== undefined)
+    throw new MrlmError(
+      "CASES_UNFIT",
+      `${count(expected.unscored.length, "expected answer")} of the training cases could not be scored; the first: ${unscored} Nothing was trained.`,
+      { hint: "Repair the scorer, or the service that it asks, and run the command again." },
     );
   if (expected !== undefined && expected.reward < LEAST_EXPECTED)
     throw new MrlmError(

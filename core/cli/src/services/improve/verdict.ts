@@ -7,6 +7,8 @@ export type TaskScore = ReturnType<typeof storedScores>[number];
 export interface Difference {
   readonly difference: number;
   readonly interval: Interval | null;
+  /** Number of distinct cases with a score in both. */
+  readonly cases: number;
 }
 
 /** Result of an improvement. */
@@ -14,6 +16,8 @@ export interface Verdict {
   readonly isGain: boolean;
   /** Reason, as a sentence. */
   readonly reason: string;
+  /** Number of answers that the limit of tokens cut. */
+  readonly cut: { readonly before: number; readonly after: number };
   readonly overBefore: Difference;
   /** Over the best answer that is the same in every case; absent where the file has no expected answers. */
   readonly overFixed?: Difference;
@@ -21,7 +25,7 @@ export interface Verdict {
 
 /** Scores of a model on the held-out cases. */
 export interface MeasuredModel {
-  readonly summary: Pick<EpisodeSummary, "failed" | "unscored">;
+  readonly summary: Pick<EpisodeSummary, "failed" | "unscored" | "cut" | "episodes">;
   readonly scores: readonly TaskScore[];
 }
 
@@ -32,9 +36,16 @@ export interface MeasuredModel {
  */
 export function verdictOf(before: MeasuredModel, after: MeasuredModel, fixed?: readonly TaskScore[]): Verdict {
   const overBefore = differenceOf(compareTasks(before.scores, after.scores));
-  const overFixed = fixed === undefined ? undefined : differenceOf(compareTasks(fixed, after.scores));
-  const lost = [before, after].reduce((sum, { summary }) => sum + summary.failed + summary.unscored, 0);
-  const differences = { overBefore, ...(overFixed && { overFixed }) };
+  const overFixed =
+    fixed === undefined ? undefined : differenceOf(compareTasks(clustered(fixed, after.scores), after.scores));
+  const lost =
+    [before, after].reduce((sum, { summary }) => sum + summary.failed + summary.unscored, 0) +
+    (fixed ?? []).filter(({ reward }) => reward === null).length;
+  const differences = {
+    cut: { before: cutOf(before), after: cutOf(after) },
+    overBefore,
+    ...(overFixed && { overFixed }),
+  };
   const no = (reason: string): Verdict => ({ isGain: false, reason, ...differences });
   if (lost > 0) return no(`${lost} held-out episodes have no score.`);
   if (!isAbove(overBefore)) return no("The interval of the difference to the model before includes zero.");
@@ -46,11 +57,22 @@ export function verdictOf(before: MeasuredModel, after: MeasuredModel, fixed?: r
 }
 
 function differenceOf(comparison: Comparison | undefined): Difference {
-  const { difference = 0, interval = null } = comparison?.reward ?? {};
-  return { difference, interval };
+  const { difference = 0, interval = null, tasks = 0 } = comparison?.reward ?? {};
+  return { difference, interval, cases: tasks };
 }
 
-/** Whether a difference is above zero beyond chance. Without an interval all cases have the same difference, and there are many. */
-function isAbove({ difference, interval }: Difference): boolean {
-  return interval === null ? difference > 0 : interval[0] > 0;
+/** Returns the scores with the clusters of others: cases with equal inputs are one observation. */
+function clustered(scores: readonly TaskScore[], others: readonly TaskScore[]): TaskScore[] {
+  const clusters = new Map(others.map(({ task, cluster }) => [task, cluster]));
+  return scores.map((score) => ({ ...score, cluster: clusters.get(score.task) ?? score.cluster }));
+}
+
+/** Returns the number of cut answers. An episode that has not failed has one answer. */
+function cutOf({ summary: { cut, episodes, failed } }: MeasuredModel): number {
+  return Math.round((cut ?? 0) * (episodes - failed));
+}
+
+/** Whether a difference is above zero beyond chance. Without an interval all cases have the same difference, or there is one alone, which shows nothing. */
+function isAbove({ difference, interval, cases }: Difference): boolean {
+  return interval === null ? cases > 1 && difference > 0 : interval[0] > 0;
 }
