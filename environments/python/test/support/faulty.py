@@ -100,7 +100,7 @@ class Echo:
 class Checked:
     """Set of tasks whose checker fails at some answers."""
 
-    def __init__(self, seed, size, broken=False):
+    def __init__(self, seed, size, broken=False, case=None):
         self.broken = broken
 
     def __getitem__(self, index):
