@@ -5,6 +5,7 @@ its answer has the same id, and a value or an error. Calls are answered in their
 library alone; environments import the rest.
 """
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -13,7 +14,7 @@ import random
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -90,21 +91,27 @@ class Games(ABC):
     def reset(self, instance: int, seed: int) -> dict[str, Any]:
         self.close(instance)
         game = self.idle.pop() if self.idle else self.make()
-        result = self.begin(game, seed)
+        with closing_at_error(game):
+            result = self.begin(game, seed)
         self.running[instance] = game
         return result
 
     def step(self, instance: int, text: str) -> dict[str, Any]:
-        # An environment that raises is not used again.
         game = self.running.pop(instance)
-        try:
-            action = read_action(self.space(game), text)
-        except UnreadableError as reason:
-            self.running[instance] = game
-            return {"unreadable": str(reason)}
-        result = self.act(game, action)
+        with closing_at_error(game):
+            try:
+                result = self.act(game, read_action(self.space(game), text))
+            except UnreadableError as reason:
+                result = {"unreadable": str(reason)}
         self.running[instance] = game
         return result
+
+    def owed(self, instance: int) -> dict[str, float | str]:
+        """Return the rewards of agents that are not on turn, since the turn of each."""
+        return self.rewards_of_others(self.running[instance])
+
+    @abstractmethod
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]: ...
 
     def close(self, instance: int) -> None:
         game = self.running.pop(instance, None)
@@ -112,6 +119,18 @@ class Games(ABC):
             self.idle.append(game)
         elif game is not None:
             game.close()
+
+
+@contextlib.contextmanager
+def closing_at_error(game: Any) -> Iterator[None]:
+    """Close an environment that raises: it is not used again."""
+    try:
+        yield
+    except (Exception, SystemExit):
+        # The first error is the one to report.
+        with contextlib.suppress(Exception, SystemExit):
+            game.close()
+        raise
 
 
 class Gymnasium(Games):
@@ -146,6 +165,9 @@ class Gymnasium(Games):
             "terminated": ["agent"] if has_terminated else [],
             "truncated": ["agent"] if has_truncated and not has_terminated else [],
         }
+
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]:
+        return {}
 
 
 class PettingZoo(Games):
@@ -186,6 +208,11 @@ class PettingZoo(Games):
     def act(self, game: Any, action: Any) -> dict[str, Any]:
         game.step(action)
         return self.turn(game)
+
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]:
+        # `last()` shows them for the agent on turn alone. Wrappers of PettingZoo let this name through.
+        earned = game._cumulative_rewards
+        return {agent: number(earned[agent]) for agent in game.agents if agent != game.agent_selection}
 
     def turn(self, game: Any) -> dict[str, Any]:
         """Return the next agent and its observation, with the rewards and ends of agents since the last action."""

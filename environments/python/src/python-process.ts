@@ -38,6 +38,8 @@ export interface WorkerMethods {
   load(kind: string, name: string, file: string | null, kwargs: JsonObject): Facts;
   reset(instance: number, seed: number): Turn;
   step(instance: number, text: string): Turn | { readonly unreadable: string };
+  /** Rewards of agents that are not on turn, since the turn of each. */
+  owed(instance: number): Turn["rewards"];
   close(instance: number): null;
   entry(seed: number, index: number): { readonly question: string; readonly answer: string | null };
   score(seed: number, index: number, answer: string): number | boolean | string;
