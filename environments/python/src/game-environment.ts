@@ -163,7 +163,7 @@ export class GameEnvironment implements SimulatedEnvironment {
     return { ...result, info: { unreadable: reason } };
   }
 
-  /** Ends an episode that goes on in Python, with what agents have earned since their last turn: they get no other one. */
+  /** Ends an episode that has not ended in Python, with what agents have earned since their last turn: they get no other one. */
   async #endEarly(
     rewards: Record<AgentId, Reward>,
     how: "terminated" | "truncated",

@@ -109,7 +109,7 @@ class Echo:
 
 
 class Points:
-    """Game of two agents in the interface of PettingZoo (AEC), without its package: an action is the points of its agent."""
+    """Game of two agents in the interface of PettingZoo (AEC): an action is the points of its agent."""
 
     possible_agents = ("a", "b")
 
