@@ -107,7 +107,7 @@ class Games(ABC):
         return result
 
     def owed(self, instance: int) -> dict[str, float | str]:
-        """Return the rewards of agents that are not on turn, since the turn of each."""
+        """Return the rewards of agents that are not on turn, since the turn of each. No step may follow."""
         return self.rewards_of_others(self.running[instance])
 
     @abstractmethod
@@ -210,9 +210,15 @@ class PettingZoo(Games):
         return self.turn(game)
 
     def rewards_of_others(self, game: Any) -> dict[str, float | str]:
-        # `last()` shows them for the agent on turn alone. Wrappers of PettingZoo let this name through.
-        earned = game._cumulative_rewards
-        return {agent: number(earned[agent]) for agent in game.agents if agent != game.agent_selection}
+        others = [agent for agent in game.agents if agent != game.agent_selection]
+        # `last()` is for the agent on turn, which cannot be set through wrappers of PettingZoo. They pass this name on.
+        if hasattr(game, "_cumulative_rewards"):
+            return {agent: number(game._cumulative_rewards[agent]) for agent in others}
+        rewards = {}
+        for agent in others:
+            game.agent_selection = agent
+            rewards[agent] = number(game.last()[1])
+        return rewards
 
     def turn(self, game: Any) -> dict[str, Any]:
         """Return the next agent and its observation, with the rewards and ends of agents since the last action."""

@@ -36,6 +36,11 @@ describe("an early end gives the points of an agent since its last turn", () => 
     expect(await played(["1", "3", "what?"])).toMatchObject({ rewards: { a: { value: -6 }, b: { value: 3 } } });
   });
 
+  test("in a class without the sums of AECEnv", async () => {
+    const result = await played(["1", "3", "exhausted"], { kwargs: { plain: true } });
+    expect(result?.rewards).toEqual({ b: score(3) });
+  });
+
   test("where the context of another one is full", async () => {
     const result = await played(["2", "exhausted"]);
     expect(result?.rewards).toEqual({ a: score(2) });

@@ -115,21 +115,24 @@ class Points:
 
     def __init__(self, **kwargs):
         self.factor = float(kwargs.get("factor", 1))
+        self.is_plain = kwargs.get("plain", False)
 
     def reset(self, seed=None):
         self.agents = list(self.possible_agents)
         self.agent_selection = "a"
-        self._cumulative_rewards = {agent: 0.0 for agent in self.agents}
+        self.points = dict.fromkeys(self.agents, 0.0)
+        if not self.is_plain:
+            self._cumulative_rewards = self.points
 
     def action_space(self, agent):
         return Discrete(5)
 
     def last(self):
-        return "?", self._cumulative_rewards[self.agent_selection], False, False, {}
+        return "?", self.points[self.agent_selection], False, False, {}
 
     def step(self, action):
         agent = self.agent_selection
-        self._cumulative_rewards[agent] = action * self.factor
+        self.points[agent] = action * self.factor
         self.agent_selection = "b" if agent == "a" else "a"
 
     def close(self):
