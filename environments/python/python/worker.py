@@ -107,8 +107,9 @@ class Games(ABC):
         return result
 
     def owed(self, instance: int) -> dict[str, float | str]:
-        """Return the rewards of agents that are not on turn, since the turn of each. No step may follow."""
-        return self.rewards_of_others(self.running[instance])
+        """Return the rewards but 0 of agents that are not on turn, since the turn of each. No step may follow."""
+        rewards = self.rewards_of_others(self.running[instance])
+        return {agent: reward for agent, reward in rewards.items() if reward != 0}
 
     @abstractmethod
     def rewards_of_others(self, game: Any) -> dict[str, float | str]: ...
