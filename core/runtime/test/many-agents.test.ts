@@ -27,6 +27,18 @@ const step = (next: string, changes: Partial<StepResult> = {}): StepResult => ({
   ...changes,
 });
 
+test("roles that depend on options can use the definition", async () => {
+  const definition = {
+    rewardRange: [0, 7] as const,
+    roles(this: EnvironmentDefinition): Record<string, object> {
+      return { [`best${(this.rewardRange as readonly number[])[1]}`]: {} };
+    },
+  };
+  const first = { agent: "best7", messages: [] };
+  const session = await sessionOf({ reset: async () => first }, definition);
+  expect((await session.reset({ signal: never })).agent).toBe("best7");
+});
+
 describe("a role with several agents", () => {
   /** Plays the given results; each action is of the agent on turn. */
   async function results(given: readonly StepResult[], overrides: Partial<EnvironmentDefinition<any>> = {}) {

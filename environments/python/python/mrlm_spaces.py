@@ -14,7 +14,7 @@ MAX_TEXT = 1 << 18
 # Levels of nested values in an observation and in an action.
 MAX_DEPTH = 16
 
-_ACTION = re.compile(r"<action>(.*?)</action>", re.DOTALL)
+_BEGIN, _END = "<action>", "</action>"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")
 _COLOURED = re.compile(r"\x1b\[([0-9;]*)m(.*?)\x1b\[0?m", re.DOTALL)
 _CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -157,8 +157,9 @@ def read_action(space: Any, text: str) -> Any:
     """
     if space is None:
         return text
-    found = _ACTION.findall(text)
-    stated = (found[-1] if found else text).strip()
+    end = text.rfind(_END)
+    begin = text.rfind(_BEGIN, 0, max(end, 0))
+    stated = (text if begin < 0 else text[begin + len(_BEGIN) : end]).strip()
     kind = kind_of(space)
     if kind == "Text":
         return read_text(space, stated)

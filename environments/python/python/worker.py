@@ -5,6 +5,7 @@ its answer has the same id, and a value or an error. Calls are answered in their
 library alone; environments import the rest.
 """
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -13,7 +14,7 @@ import random
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -90,21 +91,28 @@ class Games(ABC):
     def reset(self, instance: int, seed: int) -> dict[str, Any]:
         self.close(instance)
         game = self.idle.pop() if self.idle else self.make()
-        result = self.begin(game, seed)
+        with closing_at_error(game):
+            result = self.begin(game, seed)
         self.running[instance] = game
         return result
 
     def step(self, instance: int, text: str) -> dict[str, Any]:
-        # An environment that raises is not used again.
         game = self.running.pop(instance)
-        try:
-            action = read_action(self.space(game), text)
-        except UnreadableError as reason:
-            self.running[instance] = game
-            return {"unreadable": str(reason)}
-        result = self.act(game, action)
+        with closing_at_error(game):
+            try:
+                result = self.act(game, read_action(self.space(game), text))
+            except UnreadableError as reason:
+                result = {"unreadable": str(reason)}
         self.running[instance] = game
         return result
+
+    def owed(self, instance: int) -> dict[str, float | str]:
+        """Return the rewards but 0 of agents that are not on turn, since the turn of each. No step may follow."""
+        rewards = self.rewards_of_others(self.running[instance])
+        return {agent: reward for agent, reward in rewards.items() if reward != 0}
+
+    @abstractmethod
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]: ...
 
     def close(self, instance: int) -> None:
         game = self.running.pop(instance, None)
@@ -112,6 +120,18 @@ class Games(ABC):
             self.idle.append(game)
         elif game is not None:
             game.close()
+
+
+@contextlib.contextmanager
+def closing_at_error(game: Any) -> Iterator[None]:
+    """Close an environment that raises: it is not used again."""
+    try:
+        yield
+    except (Exception, SystemExit):
+        # The first error is the one to report.
+        with contextlib.suppress(Exception, SystemExit):
+            game.close()
+        raise
 
 
 class Gymnasium(Games):
@@ -146,6 +166,9 @@ class Gymnasium(Games):
             "terminated": ["agent"] if has_terminated else [],
             "truncated": ["agent"] if has_truncated and not has_terminated else [],
         }
+
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]:
+        return {}
 
 
 class PettingZoo(Games):
@@ -186,6 +209,17 @@ class PettingZoo(Games):
     def act(self, game: Any, action: Any) -> dict[str, Any]:
         game.step(action)
         return self.turn(game)
+
+    def rewards_of_others(self, game: Any) -> dict[str, float | str]:
+        others = [agent for agent in game.agents if agent != game.agent_selection]
+        # `last()` is for the agent on turn, which cannot be set through wrappers of PettingZoo. They pass this name on.
+        if hasattr(game, "_cumulative_rewards"):
+            return {agent: number(game._cumulative_rewards[agent]) for agent in others}
+        rewards = {}
+        for agent in others:
+            game.agent_selection = agent
+            rewards[agent] = number(game.last()[1])
+        return rewards
 
     def turn(self, game: Any) -> dict[str, Any]:
         """Return the next agent and its observation, with the rewards and ends of agents since the last action."""

@@ -18,7 +18,7 @@ import {
 } from "@mrlm/kit";
 import type { PythonOptions } from "./options.ts";
 import type { PythonPool } from "./python-pool.ts";
-import type { PythonProcess, Turn } from "./python-process.ts";
+import { LostBehindError, type PythonProcess, type Turn } from "./python-process.ts";
 import type { PrivateTask, PublicTask } from "./tasks.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -69,33 +69,30 @@ export class GameEnvironment implements SimulatedEnvironment {
   ): Promise<StepResult> {
     const process = this.#process;
     if (process === undefined) throw new MrlmError("EPISODE_ENDED", "There is no episode in a Python process.");
-    if (finishReason === "exhausted") return this.#end({}, "truncated");
+    if (finishReason === "exhausted") return this.#endEarly({}, "truncated", signal);
     this.#turns++;
     const { limitMs } = this.#pool;
     let turn: Turn;
+    let rewards: Record<AgentId, Reward>;
     try {
       const answer = await process.call("step", [this.#instance, messageText(message)], { limitMs, signal });
-      if ("unreadable" in answer) return await this.#endUnreadable(agent, answer.unreadable);
+      if ("unreadable" in answer) return await this.#endUnreadable(agent, answer.unreadable, signal);
       turn = answer;
+      rewards = this.#earn(turn.rewards);
     } catch (error) {
       if (signal.aborted || !MrlmError.isInstance(error)) throw error;
       return this.#end(this.#forAll(unscored(error.code, error.message)), "truncated");
     }
-    const invalid = Object.entries(turn.rewards).find(([, reward]) => typeof reward === "string");
-    if (invalid !== undefined) {
-      const what = `The environment returned the reward ${String(invalid[1])} of ${invalid[0]}, which is no finite number.`;
-      return this.#end(this.#forAll(unscored("BRIDGE_REWARD_INVALID", what)), "truncated");
-    }
-    const rewards = Object.fromEntries(
-      Object.entries(turn.rewards).map(([name, reward]) => [name, this.#earn(name, Number(reward))]),
-    );
     const ended = (names: readonly AgentId[]): Record<AgentId, true> => {
       for (const name of names) this.#living.delete(name);
       return Object.fromEntries(names.map((name) => [name, true]));
     };
     const [terminated, truncated] = [ended(turn.terminated), ended(turn.truncated)];
     if (turn.agent === "" || this.#turns >= this.#options.max_turns) {
-      const rest = await this.#end(rewards, "truncated", turn.agent === "" ? turn.text : undefined);
+      const rest =
+        turn.agent === ""
+          ? await this.#end(rewards, "truncated", turn.text)
+          : await this.#endEarly(rewards, "truncated", signal);
       return { ...rest, terminated, truncated: { ...truncated, ...rest.truncated } };
     }
     return { observation: { agent: turn.agent, messages: await this.#messages(turn) }, rewards, terminated, truncated };
@@ -112,7 +109,7 @@ export class GameEnvironment implements SimulatedEnvironment {
 
   /** Begins an episode, again in a new process where another episode ended the first one: nothing has been done yet. */
   async #begin(seed: number, signal: AbortSignal): Promise<Turn> {
-    for (let attempt = 0; ; attempt++)
+    for (let attempt = 0; ;)
       try {
         const process = await untilAborted(this.#pool.process(), signal);
         this.#instance = ++lastInstance;
@@ -121,7 +118,8 @@ export class GameEnvironment implements SimulatedEnvironment {
         return await process.call("reset", [this.#instance, seed], { limitMs: this.#pool.limitMs, signal });
       } catch (error) {
         await this.close();
-        if (attempt > 0 || !MrlmError.hasCode(error, "BRIDGE_LOST")) throw error;
+        if (error instanceof LostBehindError) continue;
+        if (attempt++ > 0 || !MrlmError.hasCode(error, "BRIDGE_LOST")) throw error;
       }
   }
 
@@ -140,17 +138,50 @@ export class GameEnvironment implements SimulatedEnvironment {
     return [textMessage("user", [...rules, text].join("\n\n"))];
   }
 
-  #earn(agent: AgentId, reward: number): Reward {
-    this.#earned.set(agent, (this.#earned.get(agent) ?? 0) + reward);
-    return score(reward);
+  /** Counts rewards. Throws BRIDGE_REWARD_INVALID, and counts none, where one is no finite number. */
+  #earn(rewards: Turn["rewards"]): Record<AgentId, Reward> {
+    const entries = Object.entries(rewards);
+    const invalid = entries.find(([, reward]) => typeof reward === "string");
+    if (invalid !== undefined)
+      throw new MrlmError(
+        "BRIDGE_REWARD_INVALID",
+        `The environment returned the reward ${invalid[1]} of ${invalid[0]}, which is no finite number.`,
+      );
+    return Object.fromEntries(
+      entries.map(([agent, reward]) => {
+        this.#earned.set(agent, (this.#earned.get(agent) ?? 0) + Number(reward));
+        return [agent, score(Number(reward))];
+      }),
+    );
   }
 
   /** Ends an episode with the least reward of the agent whose action cannot be read, whatever it has earned before: an early end must not pay. */
-  async #endUnreadable(agent: AgentId, reason: string): Promise<StepResult> {
+  async #endUnreadable(agent: AgentId, reason: string, signal: AbortSignal): Promise<StepResult> {
     const [least = 0] = this.#options.reward_range ?? [];
     const reward = score(Math.min(0, least - (this.#earned.get(agent) ?? 0)), { unreadable: 1 });
-    const result = await this.#end({ [agent]: reward }, "terminated");
+    const result = await this.#endEarly({ [agent]: reward }, "terminated", signal);
     return { ...result, info: { unreadable: reason } };
+  }
+
+  /** Ends an episode that has not ended in Python, with what agents have earned since their last turn: they get no other one. */
+  async #endEarly(
+    rewards: Record<AgentId, Reward>,
+    how: "terminated" | "truncated",
+    signal: AbortSignal,
+  ): Promise<StepResult> {
+    return this.#end({ ...(await this.#owed(signal)), ...rewards }, how);
+  }
+
+  async #owed(signal: AbortSignal): Promise<Record<AgentId, Reward>> {
+    const process = this.#process;
+    // The agent on turn has got its rewards.
+    if (process === undefined || this.#living.size < 2) return {};
+    try {
+      return this.#earn(await process.call("owed", [this.#instance], { limitMs: this.#pool.limitMs, signal }));
+    } catch (error) {
+      if (signal.aborted || !MrlmError.isInstance(error)) throw error;
+      return this.#forAll(unscored(error.code, error.message));
+    }
   }
 
   #forAll(reward: Reward): Record<AgentId, Reward> {

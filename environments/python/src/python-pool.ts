@@ -1,6 +1,6 @@
 import { defined, type JsonObject, MrlmError } from "@mrlm/kit";
 import { type PythonOptions, TESTED } from "./options.ts";
-import { type Facts, type ProcessPlan, PythonProcess, type WorkerMethods } from "./python-process.ts";
+import { type Facts, LostBehindError, type ProcessPlan, PythonProcess, type WorkerMethods } from "./python-process.ts";
 import { interpreterOf } from "./python-set.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -59,19 +59,23 @@ export class PythonPool {
     return starting;
   }
 
-  /** Calls a method that changes no episode, again in a new process where another episode ended the first one. */
+  /**
+   * Calls a method that changes no episode. Calls again in a new process where another call ended the process, as often as that happens: each time one call fewer
+   * is before it. Calls once again where the process ended during this call.
+   */
   async ask<Name extends "entry" | "score">(
     method: Name,
     args: Parameters<WorkerMethods[Name]>,
     signal?: AbortSignal,
   ): Promise<ReturnType<WorkerMethods[Name]>> {
-    for (let attempt = 0; ; attempt++)
+    for (let attempt = 0; ;)
       try {
         // An entry stays in the memory of one process.
         const process = await untilAborted(this.process(args[1]), signal);
         return await process.call(method, args, { limitMs: this.limitMs, ...defined({ signal }) });
       } catch (error) {
-        if (attempt > 0 || !MrlmError.hasCode(error, "BRIDGE_LOST")) throw error;
+        if (error instanceof LostBehindError) continue;
+        if (attempt++ > 0 || !MrlmError.hasCode(error, "BRIDGE_LOST")) throw error;
       }
   }
 

@@ -38,6 +38,8 @@ export interface WorkerMethods {
   load(kind: string, name: string, file: string | null, kwargs: JsonObject): Facts;
   reset(instance: number, seed: number): Turn;
   step(instance: number, text: string): Turn | { readonly unreadable: string };
+  /** Rewards of agents that are not on turn, since the turn of each. */
+  owed(instance: number): Turn["rewards"];
   close(instance: number): null;
   entry(seed: number, index: number): { readonly question: string; readonly answer: string | null };
   score(seed: number, index: number, answer: string): number | boolean | string;
@@ -59,9 +61,13 @@ interface Sent {
   readonly limitMs: number;
 }
 
+/** Loss of a process in which another call was at work, which ended it. The call that it rejects is not the cause, and may be made again. */
+export class LostBehindError extends MrlmError {}
+
 /**
  * Python process with environments. It answers calls in their order, so that the first one without an answer is the one at work. Where that takes longer than
- * its limit, the process is killed: the call rejects with BRIDGE_TIMEOUT, those behind it with BRIDGE_LOST, as all calls do when the process ends.
+ * its limit, the process is killed: the call rejects with BRIDGE_TIMEOUT. When the process ends, the call at work rejects with BRIDGE_LOST, and those behind it
+ * with a {@link LostBehindError} of this code.
  */
 export class PythonProcess {
   /** Episodes in this process. */
@@ -73,6 +79,8 @@ export class PythonProcess {
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #late: Sent | undefined;
+  /** Call at work when the process ended. */
+  #last: Sent | undefined;
   #isEnding = false;
   /** Time of the last answer. */
   #lastMs = performance.now();
@@ -99,6 +107,7 @@ export class PythonProcess {
     void this.#child.ended.then((end) => {
       clearTimeout(this.#timer);
       clearInterval(unused);
+      this.#last = this.#sent[0];
       const tail = this.#stderr.join("\n").slice(-QUOTED).trim();
       const why =
         this.#late === undefined
@@ -148,7 +157,8 @@ export class PythonProcess {
     args: Parameters<WorkerMethods[Name]>,
     limitMs: number,
   ): Promise<Result<Name>> {
-    this.#closed.signal.throwIfAborted();
+    const { signal } = this.#closed;
+    if (signal.aborted) throw behind(signal.reason as MrlmError);
     const sent: Sent = { method, limitMs };
     this.#sent.push(sent);
     if (this.#sent.length === 1) {
@@ -158,8 +168,8 @@ export class PythonProcess {
     try {
       return (await this.#calls.call(method, args as never)) as Result<Name>;
     } catch (error) {
-      if (this.#late !== sent) throw error;
-      throw new MrlmError("BRIDGE_TIMEOUT", (error as Error).message, { cause: error });
+      if (this.#late === sent) throw new MrlmError("BRIDGE_TIMEOUT", (error as Error).message, { cause: error });
+      throw error === signal.reason && this.#last !== sent ? behind(error as MrlmError) : error;
     } finally {
       // Answers come in the order of the calls.
       this.#sent.splice(this.#sent.indexOf(sent), 1);
@@ -217,6 +227,10 @@ export class PythonProcess {
       },
     };
   }
+}
+
+function behind({ code, message, hint }: MrlmError): LostBehindError {
+  return new LostBehindError(code, message, { hint });
 }
 
 /** Returns the message of a line; `undefined` for one that is no JSON. */

@@ -94,6 +94,12 @@ async function install(plan: {
     );
     if (code !== 0) throw pipFailure(step, error?.message ?? `${stderr}\n${stdout}`, logFile);
     const listed = await runProcess(executable, ["-I", "-c", VERSIONS]);
+    if (listed.code !== 0)
+      throw new MrlmError(
+        "SETUP_FAILED",
+        `${step} are installed, but ${executable} ended with code ${listed.code} when it listed its packages:\n${listed.error?.message ?? listed.stderr.trim().slice(-2_000)}`,
+        { hint: `One of the packages may run code when Python starts. Read the quoted lines and ${logFile}.` },
+      );
     writeStamp(directory, { extras: [], versions: JSON.parse(listed.stdout) as Record<string, string> });
   });
 }

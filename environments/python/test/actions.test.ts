@@ -22,6 +22,7 @@ describe("an action", () => {
     ["discrete", "2", "2"],
     ["discrete", " -2\n", "-2"],
     ["discrete", "I go <action>1</action>, not <action>0</action>.", "0"],
+    ["discrete", "Not <action>1, but <action>0</action>.", "0"],
     ["discrete", "3", undefined],
     ["discrete", "1.0", undefined],
     ["discrete", "go 1", undefined],

@@ -30,6 +30,19 @@ describe("a checker", () => {
     },
   );
 
+  test.each(["spin", "exit"])(
+    "that ends its process at three answers %p scores right ones behind them",
+    async (answer) => {
+      const options = { step_seconds: 0.5, kwargs: { case: answer } };
+      const { play } = await bareEnvironment(python, { kind: "reasoning_gym", name, processes: 1, ...options }, {});
+      const score = async (each: string): Promise<unknown> =>
+        (await play("train/0", [`<answer>${each}</answer>`]))[0]?.rewards["agent"];
+      const rewards = await Promise.all([answer, answer, answer, "0", "0"].map(score));
+      const values = [0, 0, 0, 1, 1].map((value) => expect.objectContaining({ scored: true, value }));
+      expect(rewards).toEqual(values);
+    },
+  );
+
   test("that evaluates answers starts nothing and writes nothing for them", async () => {
     const path = join(tmpdir(), `mrlm-answer-${process.pid}`);
     const python = (code: string): string => `eval __import__("os").${code}`;

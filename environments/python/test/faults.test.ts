@@ -95,6 +95,16 @@ describe("an environment", () => {
     await expect(one.act("go")).rejects.toMatchObject({ code: "EPISODE_ENDED" });
   });
 
+  test("that raises in a step or a reset is closed, also where that fails", async () => {
+    const begin = await faulty("Faulty", { kwargs: { case: "close" } });
+    await (await begin()).act("raise broken");
+    const next = await begin();
+    expect(textOf(await next.act("closed"))).toBe("1");
+    await next.act("refuse");
+    await expect(begin()).rejects.toMatchObject({ message: expect.stringContaining("ValueError: refused") });
+    expect(textOf(await next.act("closed"))).toBe("2");
+  });
+
   test.each(["nan", "inf", "-inf"])("that returns the reward %s is unscored", async (reward) => {
     const begin = await faulty("Faulty", { kwargs: { case: "reward" } });
     const result = await (await begin()).act(`reward ${reward}`);

@@ -31,16 +31,18 @@ afterAll(() => {
 /** Writes a wheel with one module. */
 const WHEEL = `
 import sys, zipfile
-folder, version = sys.argv[1:]
+folder, version, start = sys.argv[1:]
 info = f"tiny_environment-{version}.dist-info"
 with zipfile.ZipFile(f"{folder}/tiny_environment-{version}-py3-none-any.whl", "w") as wheel:
     wheel.writestr("tiny_environment.py", f"VERSION = {version!r}\\n")
+    if start:
+        wheel.writestr("tiny_environment.pth", start)
     wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: tiny-environment\\nVersion: {version}\\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/RECORD", "")
 `;
-const makeWheel = async (version: string): Promise<void> =>
-  void (await runProcess(interpreter as string, ["-c", WHEEL, wheels, version]));
+const makeWheel = async (version: string, start = ""): Promise<void> =>
+  void (await runProcess(interpreter as string, ["-c", WHEEL, wheels, version, start]));
 const versionIn = async (executable: string): Promise<string> =>
   (
     await runProcess(executable, ["-I", "-c", "import tiny_environment; print(tiny_environment.VERSION)"])
@@ -73,5 +75,13 @@ describe("the packages of an environment", () => {
     });
     await makeWheel("3.0");
     expect(await versionIn(await install())).toBe("3.0");
+  });
+
+  test("with which Python cannot start are refused with its code and output", async () => {
+    await makeWheel("4.0", 'import os; os.write(2, b"no licence found"); os._exit(3)\n');
+    await expect(interpreterOf(["tiny-environment==4.0"], () => undefined)).rejects.toMatchObject({
+      code: "SETUP_FAILED",
+      message: expect.stringMatching(/tiny-environment==4\.0 .* ended with code 3 .*\nno licence found/s),
+    });
   });
 });

@@ -1,3 +1,4 @@
+import type { RunProcess } from "@mrlm/process/python";
 import { MrlmError } from "@mrlm/spec";
 
 /** Report of an environment about itself. */
@@ -27,7 +28,6 @@ if not missing and sys.argv[1:] == ["--import"]:
     cuda = torch.cuda.is_available()
 print(json.dumps({"versions": versions, "missing": missing, "cuda": cuda}))
 `;
-import type { RunProcess } from "@mrlm/process/python";
 
 /** Imports every main package, which takes seconds and compiles them. @throws SETUP_FAILED if one is missing or cannot be loaded. */
 export function verifyEnvironment(executable: string, run: RunProcess): Promise<EnvironmentReport> {

@@ -42,12 +42,13 @@ export function rolesOf(definition: EnvironmentDefinition, options?: unknown): R
   );
 }
 
-function chosenRoles({ id, roles }: EnvironmentDefinition, options: unknown): Roles {
+function chosenRoles(definition: EnvironmentDefinition, options: unknown): Roles {
+  const { id, roles } = definition;
   const single: Roles = { [SINGLE_AGENT]: {} };
   if (typeof roles !== "function") return roles ?? single;
   if (options === undefined) return single;
   try {
-    return roles(options);
+    return roles.call(definition, options);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
     throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} threw in roles: ${describeThrown(error)}`, {

@@ -10,6 +10,9 @@ import time
 class Faulty:
     """Each action is a command. The observation names the process."""
 
+    closed = 0
+    refuses_reset = False
+
     def __init__(self, **kwargs):
         if kwargs.get("fails"):
             print("no licence found", file=sys.stderr)
@@ -20,6 +23,9 @@ class Faulty:
         print("reset: this is no message of the protocol")
         os.write(1, b"nor is this\n")
         self.steps = 0
+        if Faulty.refuses_reset:
+            Faulty.refuses_reset = False
+            raise ValueError("refused")
         return f"pid {os.getpid()}", {}
 
     def step(self, action):
@@ -52,12 +58,17 @@ class Faulty:
             return "", float(rest), True, False, {}
         if command == "big":
             return "x" * int(rest), 0.0, False, False, {}
+        if command == "refuse":
+            Faulty.refuses_reset = True
+        if command == "closed":
+            return str(Faulty.closed), 0.0, False, False, {}
         if command == "echo":
             return rest, 0.0, False, False, {}
         return f"step {self.steps}", 1.0 if command == "win" else 0.0, command == "win", False, {}
 
     def close(self):
-        pass
+        Faulty.closed += 1
+        raise RuntimeError("close fails too")
 
 
 class Discrete:
@@ -97,10 +108,41 @@ class Echo:
         pass
 
 
+class Points:
+    """Game of two agents in the interface of PettingZoo (AEC): an action is the points of its agent."""
+
+    possible_agents = ("a", "b")
+
+    def __init__(self, **kwargs):
+        self.factor = float(kwargs.get("factor", 1))
+        self.is_plain = kwargs.get("plain", False)
+
+    def reset(self, seed=None):
+        self.agents = list(self.possible_agents)
+        self.agent_selection = "a"
+        self.points = dict.fromkeys(self.agents, 0.0)
+        if not self.is_plain:
+            self._cumulative_rewards = self.points
+
+    def action_space(self, agent):
+        return Discrete(5)
+
+    def last(self):
+        return "?", self.points[self.agent_selection], False, False, {}
+
+    def step(self, action):
+        agent = self.agent_selection
+        self.points[agent] = action * self.factor
+        self.agent_selection = "b" if agent == "a" else "a"
+
+    def close(self):
+        pass
+
+
 class Checked:
     """Set of tasks whose checker fails at some answers."""
 
-    def __init__(self, seed, size, broken=False):
+    def __init__(self, seed, size, broken=False, case=None):
         self.broken = broken
 
     def __getitem__(self, index):
