@@ -24,6 +24,8 @@ export interface ResilientSessionOptions {
   /** Longest wait for a host that refuses sessions, in milliseconds. */
   readonly maxWaitMs: number;
   readonly logger: Logger;
+  /** State to which an environment with snapshots is restored after its reset, in which nothing is repeated. */
+  readonly start?: JsonValue;
   /** Called before the session is opened again. */
   onLoss(error: MrlmError): void;
 }
@@ -49,8 +51,7 @@ export class ResilientSession implements EpisodeSession {
   }
 
   async reset(): Promise<Observation> {
-    this.#first = await this.#watched("reset", () => this.#retry(() => this.#restore()));
-    return this.#first;
+    return this.#watched("reset", () => this.#retry(() => this.#restore()));
   }
 
   async step(action: Action): Promise<StepResult> {
@@ -81,7 +82,7 @@ export class ResilientSession implements EpisodeSession {
     }
   }
 
-  /** Opens a session and repeats the past actions in it. */
+  /** Opens a session, restores its start and repeats the past actions in it. */
   async #restore(): Promise<Observation> {
     const { environment, identity, seed, signal, description } = this.#plan;
     if (this.#past.length > 0 && description.determinism === "none")
@@ -95,10 +96,20 @@ export class ResilientSession implements EpisodeSession {
       signal,
       ...traceOption(),
     });
-    if (this.#past.length > 0) this.#compare(observation, this.#first);
+    if (this.#past.length === 0) this.#first = observation;
+    else this.#compare(observation, this.#first);
+    await this.#restoreStart(session);
     for (const { action, result } of this.#past)
       this.#compare(await session.step(action, { signal, ...traceOption() }), result);
     return observation;
+  }
+
+  async #restoreStart(session: EnvironmentSession): Promise<void> {
+    const { start } = this.#options;
+    if (start === undefined) return;
+    if (session.restore === undefined)
+      throw new MrlmError("INTERNAL", `The session of episode ${this.#plan.id} cannot be restored.`);
+    await session.restore(start, { signal: this.#plan.signal });
   }
 
   #compare(now: Observation | StepResult, before: Observation | StepResult | undefined): void {

@@ -29,7 +29,7 @@ import { PlayTally } from "./play-tally.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 import { RewardWatch } from "./reward-watch.ts";
-import { KeepingSession, RestoredSession } from "./snapshot-sessions.ts";
+import { KeepingSession, RestoredSession, stateBefore } from "./snapshot-sessions.ts";
 
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
@@ -105,11 +105,12 @@ export class RolloutRunner implements Rollouts {
       renderer,
       session: (plan) => {
         const { states, branch } = plan;
-        if (states !== undefined && branch !== undefined)
-          return new RestoredSession(plan, { host, states, repeated: branch.turn, logger });
         const onLoss = (error: MrlmError): void => this.#replays.note(error);
-        const session = new ResilientSession(plan, host, { maxWaitMs, logger, onLoss });
-        return states === undefined ? session : new KeepingSession(session, states);
+        const options = { maxWaitMs, logger, onLoss };
+        if (states === undefined) return new ResilientSession(plan, host, options);
+        if (branch === undefined) return new KeepingSession(new ResilientSession(plan, host, options), states);
+        const start = stateBefore(states, branch.turn);
+        return new RestoredSession(new ResilientSession(plan, host, { ...options, start }), states, branch.turn);
       },
       logger,
       tally: this.#tally,

@@ -1,7 +1,6 @@
-import { type Action, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
-import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
+import { type Action, type JsonValue, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
 import type { EpisodeSession } from "./episode.ts";
-import type { EpisodePlan, EpisodeStates } from "./episode-plan.ts";
+import type { EpisodeStates } from "./episode-plan.ts";
 import type { ResilientSession } from "./resilient-session.ts";
 
 /** Session of an episode whose states are kept for its branches. */
@@ -31,29 +30,23 @@ export class KeepingSession implements EpisodeSession {
   }
 }
 
-/** Session of a branch. It returns what its episode was returned in the repeated turns, and continues in an environment that is restored to the state after them. */
+/** Returns the state of an episode before one of its turns. */
+export function stateBefore({ steps }: EpisodeStates, turn: number): JsonValue {
+  const state = steps[turn - 1]?.snapshot;
+  if (state === undefined) throw new MrlmError("INTERNAL", `An episode has no state before turn ${turn + 1}.`);
+  return state;
+}
+
+/** Session of a branch. It returns what its episode was returned in the repeated turns, and continues in a session that starts in the state after them. */
 export class RestoredSession implements EpisodeSession {
-  readonly #plan: EpisodePlan;
-  readonly #host: EnvironmentHost;
+  readonly #session: ResilientSession;
   readonly #states: EpisodeStates;
   readonly #repeated: number;
-  readonly #logger: Logger;
   #steps = 0;
-  #session: EnvironmentSession | undefined;
 
-  constructor(
-    plan: EpisodePlan,
-    parts: {
-      readonly host: EnvironmentHost;
-      readonly states: EpisodeStates;
-      readonly repeated: number;
-      readonly logger: Logger;
-    },
-  ) {
-    const { host, states, repeated, logger } = parts;
-    this.#logger = logger;
-    this.#plan = plan;
-    this.#host = host;
+  /** @param session with the state after the repeated turns as its start */
+  constructor(session: ResilientSession, states: EpisodeStates, repeated: number) {
+    this.#session = session;
     this.#states = states;
     this.#repeated = repeated;
   }
@@ -63,30 +56,11 @@ export class RestoredSession implements EpisodeSession {
   }
 
   async step(action: Action): Promise<StepResult> {
-    const { signal } = this.#plan;
     const at = this.#steps++;
-    if (at < this.#repeated) return this.#states.steps[at]?.result as StepResult;
-    this.#session ??= await this.#restored();
-    return this.#session.step(action, { signal });
+    return at < this.#repeated ? (this.#states.steps[at]?.result as StepResult) : this.#session.step(action);
   }
 
-  async close(): Promise<void> {
-    try {
-      await this.#session?.close();
-    } catch (error) {
-      this.#logger.warn(`Closing the session of branch ${this.#plan.id} failed.`, { error: String(error) });
-    }
-  }
-
-  async #restored(): Promise<EnvironmentSession> {
-    const { environment, identity, seed, signal } = this.#plan;
-    const session = await this.#host.open(environment);
-    this.#session = session;
-    await session.reset({ task: identity.task, ...(seed === null ? {} : { seed }), signal });
-    const state = this.#states.steps[this.#repeated - 1]?.snapshot;
-    if (session.restore === undefined || state === undefined)
-      throw new MrlmError("INTERNAL", `Environment ${environment.id} has no state before turn ${this.#repeated + 1}.`);
-    await session.restore(state, { signal });
-    return session;
+  close(): Promise<void> {
+    return this.#session.close();
   }
 }
