@@ -22,7 +22,7 @@ export function resolvedDeterminism(
     return named === undefined ? [] : [[`${named} ${id}`, (service as GradedService).determinism ?? "full"] as const];
   });
   const stated: readonly (readonly [owner: string, determinism: Determinism])[] = [
-    [`environment ${definition.id}`, ownDeterminism(definition, options)],
+    [`environment ${definition.id}`, resolvedProperty(definition, "determinism", options)],
     ...services,
   ];
   const ranks = stated.map(([owner, determinism]) => {
@@ -36,36 +36,42 @@ export function resolvedDeterminism(
   return GUARANTEES[Math.min(...ranks)] as Determinism;
 }
 
-function ownDeterminism(definition: EnvironmentDefinition, options: unknown): Determinism {
-  const { id, determinism } = definition;
-  if (typeof determinism !== "function") return determinism;
+type Resolved<K extends keyof EnvironmentDefinition> = Exclude<
+  EnvironmentDefinition[K],
+  (...given: never[]) => unknown
+>;
+
+/** Returns a property that may be a function of the options. Throws ENVIRONMENT_FAILED where the function throws. */
+export function resolvedProperty<K extends "determinism" | "rewardRange" | "roles">(
+  definition: EnvironmentDefinition,
+  name: K,
+  options: unknown,
+): Resolved<K> {
+  const property = definition[name];
+  if (typeof property !== "function") return property as Resolved<K>;
   try {
-    return determinism.call(definition, options);
+    const resolve = property as (this: EnvironmentDefinition, given: unknown) => unknown;
+    return resolve.call(definition, options) as Resolved<K>;
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} threw in determinism: ${describeThrown(error)}`, {
-      cause: error,
-    });
+    throw new MrlmError(
+      "ENVIRONMENT_FAILED",
+      `Environment ${definition.id} threw in ${name}: ${describeThrown(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** Returns the range of an agent's rewards in an episode under options; default 0 to 1. Throws ENVIRONMENT_FAILED for a value that is none. */
 export function resolvedRewardRange(definition: EnvironmentDefinition, options: unknown): readonly [number, number] {
-  const { id, rewardRange = [0, 1] } = definition;
-  let range: unknown = rewardRange;
-  if (typeof rewardRange === "function")
-    try {
-      range = rewardRange.call(definition, options);
-    } catch (error) {
-      if (MrlmError.isInstance(error)) throw error;
-      throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} threw in rewardRange: ${describeThrown(error)}`, {
-        cause: error,
-      });
-    }
+  const range: unknown =
+    definition.rewardRange === undefined ? [0, 1] : resolvedProperty(definition, "rewardRange", options);
   const [least, largest] = Array.isArray(range) && range.length === 2 ? (range as [unknown, unknown]) : [];
   if (typeof least === "number" && typeof largest === "number" && least <= largest) return [least, largest];
   throw new MrlmError(
     "ENVIRONMENT_FAILED",
-    `The rewardRange of environment ${id} is ${JSON.stringify(range)}; it must be two numbers, the smallest first.`,
+    `The rewardRange of environment ${definition.id} is ${JSON.stringify(range)}; it must be two numbers, the smallest first.`,
   );
 }

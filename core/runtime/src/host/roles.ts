@@ -8,7 +8,7 @@ import {
   SINGLE_AGENT,
 } from "@mrlm/spec";
 import { quoted } from "../names/nearest.ts";
-import { describeThrown } from "../plugins/error-location.ts";
+import { resolvedProperty } from "./resolved-definition.ts";
 
 /** Roles of an environment by id. */
 export type Roles = Readonly<Record<RoleId, Role>>;
@@ -43,18 +43,9 @@ export function rolesOf(definition: EnvironmentDefinition, options?: unknown): R
 }
 
 function chosenRoles(definition: EnvironmentDefinition, options: unknown): Roles {
-  const { id, roles } = definition;
-  const single: Roles = { [SINGLE_AGENT]: {} };
-  if (typeof roles !== "function") return roles ?? single;
-  if (options === undefined) return single;
-  try {
-    return roles.call(definition, options);
-  } catch (error) {
-    if (MrlmError.isInstance(error)) throw error;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} threw in roles: ${describeThrown(error)}`, {
-      cause: error,
-    });
-  }
+  const { roles } = definition;
+  const isSingle = roles === undefined || (typeof roles === "function" && options === undefined);
+  return isSingle ? { [SINGLE_AGENT]: {} } : (resolvedProperty(definition, "roles", options) as Roles);
 }
 
 /** Returns the agents that exist at the start of an episode: one for each role without `many`. */
