@@ -1,5 +1,5 @@
 import type { EpisodeTurn } from "./episode-turns.ts";
-import type { TurnedEpisode } from "./turn-advantages.ts";
+import { mean, type TurnedEpisode } from "./turn-advantages.ts";
 
 /**
  * Returns the advantages of the turns of one role in one group by branches (after VinePPO, arXiv 2410.01679). V_k is the mean of the m_k returns of the scored
@@ -40,8 +40,4 @@ function segmentAdvantage(turns: readonly EpisodeTurn[], from: number, to: numbe
   const target = end === undefined ? toGo : toGo - end.toGo + mean([...(end.branches ?? []), end.toGo]);
   const value = mean(known);
   return Math.abs(target - value) <= 1e-12 * Math.max(1, Math.abs(value)) ? 0 : target - value;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -97,6 +97,6 @@ function othersOf(compared: Compared | undefined, member: unknown): (readonly nu
   return [...(compared ?? [])].flatMap(([other, returns]) => (other === member ? [] : [returns]));
 }
 
-function mean(values: readonly number[]): number {
+export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RecordedRow } from "@mrlm/kit/learning";
+import { meanOf, meanValue, type RecordedRow } from "@mrlm/kit/learning";
 import type { JsonObject, JsonValue } from "@mrlm/spec";
 import { otlpSpans } from "./otlp-spans.ts";
 import { type CallFault, type TracedCall, tracedCall, type TracedMessage } from "./traced-calls.ts";
@@ -131,7 +131,7 @@ function recordedRows(conversations: readonly Conversation[]): JsonValue[] {
     const group = hashes[first - 1] ?? "";
     const member = members.get(group) ?? 0;
     members.set(group, member + 1);
-    const components = Object.fromEntries(Array.from(scores, ([name, values]) => [name, meanOf(values)]));
+    const components = Object.fromEntries(Array.from(scores, ([name, values]) => [name, mean(values)]));
     const answers = call.messages.filter(({ role }) => role === "assistant").length;
     const row: RecordedRow = {
       ...{ id: call.id, environment: "traces", task: `traces/${group.slice(0, 16)}`, seed: null, group, member },
@@ -142,12 +142,12 @@ function recordedRows(conversations: readonly Conversation[]): JsonValue[] {
         ...{ segment: null, start: null, end: null, reward: null },
         stop_reason: call.isCut && i === answers - 1 ? "length" : "stop",
       })),
-      ...{ reward: meanOf(Object.values(components)), components, terminated: true, truncated: false },
+      ...{ reward: mean(Object.values(components)), components, terminated: true, truncated: false },
     };
     return row as JsonValue;
   });
 }
 
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function mean(values: readonly number[]): number {
+  return meanValue(meanOf(values));
 }
