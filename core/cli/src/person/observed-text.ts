@@ -1,13 +1,21 @@
-import { isObject, type Message, type Part, type ToolDefinition } from "@mrlm/spec";
+import { isObject, type Observation, type Part, type ToolDefinition } from "@mrlm/spec";
+import type { PageSeat } from "@mrlm/ui";
 
-/** Returns the author of a message: its role, with the name among several of it. */
-export function authorOf({ role, name }: Message): string {
-  return name === undefined ? role : `${role} ${name}`;
-}
+/** Item of a seat, as the page of the viewer takes it. */
+export type SeatItem = Parameters<PageSeat["add"]>[0];
 
-/** Formats the content of a message for a person. */
-export function contentText({ parts }: Message): string {
-  return parts.map(partText).join("\n");
+/** Returns what a person is shown of an observation. */
+export function observedItems({ agent, messages, isFresh, tools = [] }: Observation): SeatItem[] {
+  return [
+    ...(agent === "agent" ? [] : [{ kind: "text", text: `You are ${agent}.` } as const]),
+    ...(isFresh === true ? [{ kind: "text", text: "(the conversation starts over)" } as const] : []),
+    ...messages.map(({ role, name, parts }) => ({
+      kind: "message" as const,
+      author: name === undefined ? role : `${role} ${name}`,
+      text: parts.map(partText).join("\n"),
+    })),
+    ...(tools.length === 0 ? [] : [{ kind: "tools", tools: tools.map(toolText) } as const]),
+  ];
 }
 
 function partText(part: Part): string {
@@ -21,7 +29,7 @@ function partText(part: Part): string {
 }
 
 /** Formats a tool: name, names of its arguments, description. */
-export function toolText({ name, description, parameters }: ToolDefinition): string {
+function toolText({ name, description, parameters }: ToolDefinition): string {
   const properties = isObject(parameters["properties"]) ? Object.keys(parameters["properties"]) : [];
   return `/${name} {${properties.join(", ")}}  ${description}`;
 }

@@ -1,4 +1,5 @@
 import type { Observation } from "@mrlm/spec";
+import type { PageSeat } from "@mrlm/ui";
 
 /** Place at which a person plays: the terminal, or a page of the browser. */
 export interface Seat {
@@ -19,7 +20,4 @@ export interface Seat {
 }
 
 /** Choice of a question: what is typed, and what it means. */
-export interface SeatChoice {
-  readonly key: string;
-  readonly label: string;
-}
+export type SeatChoice = NonNullable<Parameters<PageSeat["ask"]>[1]["choices"]>[number];

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { MrlmError } from "@mrlm/spec";
 import { printable } from "../console/printable.ts";
-import { authorOf, contentText, toolText } from "./observed-text.ts";
+import { observedItems, type SeatItem } from "./observed-text.ts";
 import type { Seat } from "./seat.ts";
 
 /** First and last line of a text of several lines. */
@@ -47,12 +47,8 @@ export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, out
   };
   return {
     help: `${QUOTES} on a line of its own begins and ends a text of several lines.`,
-    observe({ agent, messages, isFresh, tools }) {
-      if (agent !== "agent") show(`\nYou are ${agent}.`);
-      if (isFresh === true) show("(the conversation starts over)");
-      for (const message of messages) show(`\n${authorOf(message)}: ${contentText(message)}`);
-      if (tools !== undefined && tools.length > 0)
-        show(`\ntools:\n${tools.map((tool) => `  ${toolText(tool)}`).join("\n")}`);
+    observe(observation) {
+      for (const item of observedItems(observation)) show(itemText(item));
     },
     show,
     async ask(question, { signal }) {
@@ -81,4 +77,10 @@ export function terminalSeat(input: Readable & { readonly isTTY?: boolean }, out
     },
     close: () => lines.close(),
   };
+}
+
+function itemText(item: SeatItem): string {
+  if (item.kind === "message") return `\n${item.author}: ${item.text}`;
+  if (item.kind === "tools") return `\ntools:\n${item.tools.map((tool) => `  ${tool}`).join("\n")}`;
+  return item.kind === "text" ? `\n${item.text}` : "";
 }
