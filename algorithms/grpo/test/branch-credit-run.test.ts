@@ -8,7 +8,7 @@ import {
   trainBigram,
   trainBigramInterrupted,
 } from "@mrlm/testing";
-import { grpo } from "../src/index.ts";
+import { lettersTraining } from "./support/letters-training.ts";
 
 /** Three turns, of which the last one earns. */
 const letters = lettersEnvironment({
@@ -16,27 +16,8 @@ const letters = lettersEnvironment({
   reward: (text, { turn }) => score(turn === 2 ? text.split("a").length - 1 : 0),
 });
 
-const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
-  algorithms: [grpo],
-  environments: [letters],
-  stages: [
-    {
-      algorithm: "grpo",
-      steps: 3,
-      prompts_per_step: 4,
-      group_size: 4,
-      learning_rate: 0.1,
-      credit: "branch",
-      branches: 2,
-      scale: "batch_std",
-      updates_per_step: 2,
-      minibatches: 2,
-      mismatch: "truncate",
-      ...options,
-    },
-  ],
-  config,
-});
+const training = (options: JsonObject = {}, config: JsonObject = {}) =>
+  lettersTraining(letters, { credit: "branch", branches: 2, ...options }, config);
 const metricsOf = ({ reports }: BigramOutcome) => reports.map(({ metrics }) => metrics);
 const turnsOf = (groups: readonly TrajectoryGroup[]) =>
   groups.flatMap(({ trajectories }) => trajectories.flatMap(({ turns }) => [...turns.entries()]));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { score } from "@mrlm/kit";
 import type { JsonObject, Mean } from "@mrlm/kit/learning";
 import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
-import { grpo } from "../src/index.ts";
+import { lettersTraining } from "./support/letters-training.ts";
 
 /** Three turns. The reward of the first is that of its letters, the others earn noise of theirs. */
 const threeTurns = {
@@ -14,27 +14,8 @@ const letters = lettersEnvironment(threeTurns);
 /** The same, which states the first letter of the last response. */
 const stated = lettersEnvironment({ ...threeTurns, stateKey: (text) => text.slice(0, 1) });
 
-const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
-  algorithms: [grpo],
-  environments: [stated],
-  stages: [
-    {
-      algorithm: "grpo",
-      steps: 3,
-      prompts_per_step: 4,
-      group_size: 4,
-      learning_rate: 0.1,
-      credit: "state",
-      gamma: 0.5,
-      scale: "batch_std",
-      updates_per_step: 2,
-      minibatches: 2,
-      mismatch: "truncate",
-      ...options,
-    },
-  ],
-  config,
-});
+const training = (options: JsonObject = {}, config: JsonObject = {}) =>
+  lettersTraining(stated, { credit: "state", gamma: 0.5, ...options }, config);
 const metricsOf = ({ reports }: BigramOutcome) => reports.map(({ metrics }) => metrics);
 
 describe("grpo with credit by turn on a bigram model", () => {

@@ -64,6 +64,21 @@ const bare = (trajectory: Trajectory) => ({
   turns: trajectory.turns.map(({ branches: _, ...turn }) => turn),
 });
 
+/** Environment whose turns, counted from 1, depend on the number of the session, from 0: the first 4 are those of the episodes, their branches follow. */
+function turns(turnOf: (session: number, turn: number) => Parameters<typeof singleStep>[0]): EnvironmentDefinition {
+  let opened = 0;
+  return counterEnvironment({
+    create: () => {
+      const session = opened++;
+      let turn = 0;
+      return {
+        reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
+        step: async () => singleStep(turnOf(session, ++turn)),
+      };
+    },
+  }) as EnvironmentDefinition;
+}
+
 describe("branches", () => {
   test("start at each turn but the first, and earn what follows", async () => {
     const { trajectories } = await play(worded());
@@ -158,22 +173,12 @@ describe("branches", () => {
   });
 
   test("of an environment that answers otherwise fail, and the episode stays", async () => {
-    let opened = 0;
-    const luck = counterEnvironment({
-      create: () => {
-        const number = opened++;
-        let turn = 0;
-        return {
-          reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
-          step: async () => {
-            turn++;
-            // The branches of all 4 episodes come after them. Those from turn 1 see another observation, those from turn 2 another reward too.
-            const shown = number < 4 ? "1" : "2";
-            return singleStep({ messages: [textMessage("user", shown)], reward: score(1), terminated: turn === 3 });
-          },
-        };
-      },
-    }) as EnvironmentDefinition;
+    // The branches of all 4 episodes come after them. Those from turn 1 see another observation, those from turn 2 another reward too.
+    const luck = turns((session, turn) => ({
+      messages: [textMessage("user", session < 4 ? "1" : "2")],
+      reward: score(1),
+      terminated: turn === 3,
+    }));
     const { trajectories } = await play(luck, { tasks: ["train/0"] });
     for (const trajectory of trajectories) {
       expect(trajectory.error).toBeUndefined();
@@ -189,24 +194,11 @@ describe("branches", () => {
 
   test("of another reward alone fail too, as do those of another length", async () => {
     for (const changed of ["reward", "length"] as const) {
-      let opened = 0;
-      const luck = counterEnvironment({
-        create: () => {
-          const isBranch = opened++ >= 4;
-          let turn = 0;
-          return {
-            reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
-            step: async () => {
-              turn++;
-              return singleStep({
-                messages: [textMessage("user", "on")],
-                reward: score(changed === "reward" && isBranch ? 2 : 1),
-                terminated: turn === (changed === "length" && isBranch ? 1 : 3),
-              });
-            },
-          };
-        },
-      }) as EnvironmentDefinition;
+      const luck = turns((session, turn) => ({
+        messages: [textMessage("user", "on")],
+        reward: score(changed === "reward" && session >= 4 ? 2 : 1),
+        terminated: turn === (changed === "length" && session >= 4 ? 1 : 3),
+      }));
       const { trajectories } = await play(luck, { tasks: ["train/0"] });
       for (const trajectory of trajectories)
         for (const { error } of branchesOf(trajectory).flatMap((own) => own ?? []))
@@ -215,25 +207,14 @@ describe("branches", () => {
   });
 
   test("that fail or are unscored have no reward", async () => {
-    let opened = 0;
-    const failing = counterEnvironment({
-      create: () => {
-        const number = opened++;
-        let turn = 0;
-        return {
-          reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
-          step: async () => {
-            turn++;
-            if (number >= 4 && number % 2 === 0 && turn === 2) throw new Error("broken");
-            return singleStep({
-              messages: [textMessage("user", "on")],
-              reward: number >= 4 && turn === 2 ? unscored("SCORER_FAILED", "no scorer") : score(1),
-              terminated: turn === 2,
-            });
-          },
-        };
-      },
-    }) as EnvironmentDefinition;
+    const failing = turns((session, turn) => {
+      if (session >= 4 && session % 2 === 0 && turn === 2) throw new Error("broken");
+      return {
+        messages: [textMessage("user", "on")],
+        reward: session >= 4 && turn === 2 ? unscored("SCORER_FAILED", "no scorer") : score(1),
+        terminated: turn === 2,
+      };
+    });
     const { trajectories } = await play(failing, { tasks: ["train/0"] });
     const branches = trajectories.flatMap((trajectory) => branchesOf(trajectory).flatMap((own) => own ?? []));
     expect(branches.filter(({ error }) => error?.code === "ENVIRONMENT_FAILED")).toHaveLength(4);
@@ -244,29 +225,19 @@ describe("branches", () => {
 
   test("an unscored episode has none", async () => {
     const lost = unscored("SCORER_FAILED", "no scorer");
-    const unscoring = counterEnvironment({
-      create: () => {
-        let turn = 0;
-        return {
-          reset: async () => ((turn = 0), observe([textMessage("user", "go")])),
-          step: async () =>
-            singleStep({ messages: [textMessage("user", "on")], reward: lost, terminated: ++turn === 2 }),
-        };
-      },
-    }) as EnvironmentDefinition;
+    const unscoring = turns((_, turn) => ({
+      messages: [textMessage("user", "on")],
+      reward: lost,
+      terminated: turn === 2,
+    }));
     const { trajectories } = await play(unscoring, { tasks: ["train/0"] });
     expect(trajectories.flatMap(branchesOf)).toEqual(new Array(8).fill(undefined));
   });
 
   test("an episode that failed has none", async () => {
-    const broken = counterEnvironment({
-      create: () => ({
-        reset: async () => observe([textMessage("user", "go")]),
-        step: async () => {
-          throw new Error("broken");
-        },
-      }),
-    }) as EnvironmentDefinition;
+    const broken = turns(() => {
+      throw new Error("broken");
+    });
     const { trajectories } = await play(broken, { tasks: ["train/0"] });
     expect(trajectories.map(({ error }) => error?.code)).toEqual(new Array(4).fill("ENVIRONMENT_FAILED"));
     expect(trajectories.flatMap(branchesOf).every((branches) => branches === undefined)).toBe(true);
